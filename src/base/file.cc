@@ -18,7 +18,7 @@ void Fd::reset(int fd) {
 std::string errno_text(int error) { return std::generic_category().message(error); }
 
 Error io_error(std::string_view doing, std::string_view path, int error) {
-  const Code code = error == ENOENT || error == ESRCH  ? Code::NotFound
+  const Code code = error == ENOENT || error == ESRCH   ? Code::NotFound
                     : error == EACCES || error == EPERM ? Code::Permission
                                                         : Code::Io;
   return Error{code, fmt::format("cannot {} {}: {}", doing, path, errno_text(error))};

@@ -96,7 +96,8 @@ struct lowtide_line {
 
 /* Deterministic automaton over bytes, started afresh at each line. State 0 is dead (no match can
  * follow on this line), state 1 the start, state 2 accepting: the line is a round and the rest
- * of it does not matter. */
+ * of it does not matter. The end of the line is fed as '\n' (also where it was '\r') before the
+ * next line starts at state 1, so that '$' can match. */
 struct lowtide_pattern {
   uint32_t states; /* 0: no pattern */
   uint16_t next[LOWTIDE_PATTERN_STATES][256];
