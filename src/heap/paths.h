@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The way from a root to a node, and how a person writes it.
+//
+//     Root "pipeline" -> __dict__ -> Key "_history" -> Item 412 -> __dict__ -> Key "frame"
+//     module pipeline → _history : list → [*] → Result.frame : DataFrame
+//
+// Containers read as one hop, repeats fold (`Tensor._parents[*] ×240`), and a path of a million
+// hops costs a million steps and a line of text.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "heap/graph.h"
+#include "heap/reach.h"
+
+namespace lowtide::heap {
+
+// Edges from the super-root down; the first is a root's. Empty: there is no way.
+using Path = std::vector<EdgeId>;
+
+// The way holder_tree found.
+Path path_to(const Graph& graph, const HolderTree& tree, NodeId node);
+
+// At most `most` ways to `node`, cheapest first as holder_tree counts, no two of which read the
+// same with indexes folded. Looks at so many steps and no more, so very entangled heaps may show
+// fewer.
+std::vector<Path> retaining_paths(const Graph& graph, const HolderTree& tree,
+                                  const Referrers& referrers, NodeId node, std::size_t most);
+
+// Types as a person says them: "list" for "builtins.list", "DataFrame" for
+// "pandas.core.frame.DataFrame" unless another type of this graph ends in the same word.
+class ShortTypes {
+ public:
+  explicit ShortTypes(const Graph& graph);
+  std::string_view of(NameId type) const { return texts_[type]; }
+  std::string_view of_node(const Graph& graph, NodeId n) const { return of(graph.type_id(n)); }
+
+ private:
+  std::vector<std::string> texts_;  // "" for names that are no type
+};
+
+enum class Indexes {
+  Exact,   // "[412]"
+  Folded,  // "[*]"; the same for every path of this shape
+};
+
+// One step as it is read: folded plumbing is part of the step it leads to.
+struct Hop {
+  std::string name;  // "._history" "['key']" "[*]" "[412]" "local" "x (closure)" ".__class__"
+  std::string of;  // short type of what has it; "" where it goes without saying: a module, a frame
+  std::string type;  // short type of what it leads to
+  NodeId to = kSuperRoot;
+  std::size_t times = 1;  // of a folded run: how often; name then holds one whole turn of it
+};
+
+struct PathText {
+  std::string root;       // "module pipeline" "frame main in train.py:41" "native reference"
+  std::vector<Hop> hops;  // may be empty: the root holds it itself
+  NodeId to = kSuperRoot;
+
+  // {"module pipeline", "._history : list", "[*] : Result", ".frame : DataFrame"}
+  std::vector<std::string> pieces() const;
+  // "module pipeline → _history : list → [*] → Result.frame : DataFrame"
+  std::string text() const;
+};
+
+PathText render(const Graph& graph, const ShortTypes& types, const Path& path, Indexes indexes);
+
+// "module pipeline", "thread-locals of MainThread", "native reference": one root edge.
+std::string root_text(const Graph& graph, EdgeId root);
+
+}  // namespace lowtide::heap
