@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// When to ask a process for its heap, and which of the heaps it gave to keep.
+//
+// Growth is read off heaps that are evenly spaced, and nobody knows how long a program will run. So
+// the first ones come quickly, and whenever kMost are there every second one goes and the
+// distance doubles: at any moment between kMost/2 and kMost heaps span the whole run evenly.
+//
+//     1 2 3 4 5 6 7 8      distance d
+//     1   3   5   7   9    distance 2d ...
+//
+// Two budgets stretch the distance: the program may be stopped for at most kPauseShare of the
+// time, and the copies may use at most kWalkShare of one core.
+
+#include <cstdint>
+#include <vector>
+
+namespace lowtide::cli {
+
+class CaptureSchedule {
+ public:
+  static constexpr std::size_t kMost = 8;
+  static constexpr double kFirstAge = 0.35;     // seconds: the interpreter has mostly started
+  static constexpr double kFirstDistance = 0.4;
+  static constexpr double kPauseShare = 0.01;
+  static constexpr double kWalkShare = 0.10;
+
+  // `started`: when the process began, in seconds of the run.
+  explicit CaptureSchedule(double started) : next_(started + kFirstAge) {}
+
+  bool due(double now) const { return now >= next_; }
+
+  // The heap asked for at `asked` is stored under `id`. Returns the ids to drop now.
+  std::vector<std::int64_t> stored(std::int64_t id, double asked, double pause, double walk);
+  // It was not given: not ready yet, no room, too slow. The next try comes later each time.
+  void refused(double now);
+
+  double distance() const { return distance_; }
+  const std::vector<std::int64_t>& kept() const { return kept_; }
+
+ private:
+  double next_;
+  double distance_ = kFirstDistance;
+  double retry_ = 0.2;
+  std::vector<std::int64_t> kept_;
+};
+
+}  // namespace lowtide::cli

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_folder.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include "base/file.h"
+
+namespace lowtide::cli {
+namespace {
+
+constexpr std::string_view kPrefix = "lowtide-run-";
+
+std::string temporary_directory() {
+  const char* named = std::getenv("TMPDIR");
+  return named && named[0] == '/' ? named : "/tmp";
+}
+
+Result<lowtide_table*> map_table(int fd, const std::string& path) {
+  void* at = ::mmap(nullptr, sizeof(lowtide_table), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (at == MAP_FAILED) return io_error("map", path, errno);
+  return static_cast<lowtide_table*>(at);
+}
+
+}  // namespace
+
+Result<RunFolder> RunFolder::create(std::string_view probe, const LinePattern* pattern,
+                                    std::uint64_t now_ns) {
+  std::string path = fmt::format("{}/{}{}-XXXXXX", temporary_directory(), kPrefix, ::getuid());
+  if (!::mkdtemp(path.data())) return io_error("make a folder in", temporary_directory(), errno);
+  const std::string file = path + "/table";
+  Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
+  if (!fd || ::ftruncate(fd.number(), sizeof(lowtide_table)) != 0) {
+    const Error error = io_error("create", file, errno);
+    ::unlink(file.c_str());
+    ::rmdir(path.c_str());
+    return error;
+  }
+  auto mapped = map_table(fd.number(), file);
+  if (!mapped) return mapped.error();
+  lowtide_table& table = **mapped;
+  table.version = LOWTIDE_TABLE_VERSION;
+  table.recorder_pid = ::getpid();
+  table.started_ns = now_ns;
+  table.next_request = 1;
+  probe.copy(table.probe_path, sizeof table.probe_path - 1);
+  if (pattern) {
+    const auto& states = pattern->states();
+    table.pattern.states = static_cast<std::uint32_t>(states.size());
+    std::memcpy(table.pattern.next, states.data(), states.size() * sizeof states[0]);
+  }
+  table.magic = LOWTIDE_TABLE_MAGIC;  // last: from here on it is a table
+  return RunFolder(std::move(path), &table, true);
+}
+
+Result<RunFolder> RunFolder::join(const std::string& path) {
+  const std::string file = path + "/table";
+  Fd fd(::open(file.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return io_error("open", file, errno);
+  struct stat facts {};
+  if (::fstat(fd.number(), &facts) != 0 || facts.st_size != sizeof(lowtide_table) ||
+      facts.st_uid != ::getuid()) {
+    return Error{Code::Corrupt, fmt::format("{} is not the table of a run of yours", file)};
+  }
+  auto mapped = map_table(fd.number(), file);
+  if (!mapped) return mapped.error();
+  if ((*mapped)->magic != LOWTIDE_TABLE_MAGIC || (*mapped)->version != LOWTIDE_TABLE_VERSION) {
+    ::munmap(*mapped, sizeof(lowtide_table));
+    return Error{Code::Unsupported,
+                 fmt::format("{} was made by another version of lowtide", file)};
+  }
+  return RunFolder(path, *mapped, false);
+}
+
+std::vector<std::string> RunFolder::all() {
+  std::vector<std::string> found;
+  const std::string parent = temporary_directory();
+  const std::string prefix = fmt::format("{}{}-", kPrefix, ::getuid());
+  DIR* directory = ::opendir(parent.c_str());
+  if (!directory) return found;
+  while (const dirent* entry = ::readdir(directory)) {
+    if (std::string_view(entry->d_name).starts_with(prefix)) {
+      found.push_back(parent + "/" + entry->d_name);
+    }
+  }
+  ::closedir(directory);
+  return found;
+}
+
+RunFolder::RunFolder(RunFolder&& other) noexcept
+    : path_(std::move(other.path_)),
+      table_(std::exchange(other.table_, nullptr)),
+      made_here_(other.made_here_) {}
+
+RunFolder::~RunFolder() {
+  if (!table_) return;
+  ::munmap(table_, sizeof(lowtide_table));
+  if (!made_here_) return;
+  if (DIR* directory = ::opendir(path_.c_str())) {
+    while (const dirent* entry = ::readdir(directory)) {
+      ::unlinkat(::dirfd(directory), entry->d_name, 0);  // "." and ".." refuse
+    }
+    ::closedir(directory);
+  }
+  ::rmdir(path_.c_str());
+}
+
+lowtide_slot* RunFolder::slot_of(std::int32_t pid) const {
+  for (lowtide_slot& slot : table_->slots) {
+    const std::uint32_t state = std::atomic_ref(slot.state).load(std::memory_order_acquire);
+    if (state == LOWTIDE_SLOT_LIVE && slot.pid == pid) return &slot;
+  }
+  return nullptr;
+}
+
+std::string RunFolder::socket_path(std::uint32_t request) const {
+  return fmt::format("{}/heap-{}.sock", path_, request);
+}
+
+}  // namespace lowtide::cli
