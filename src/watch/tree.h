@@ -97,11 +97,13 @@ class ProcessTree {
   // A child of the subreaper that is not the target's: never adopted.
   void ignore(std::int32_t pid);
 
-  const std::vector<Member>& members() const;  // by id - 1; those that ended stay
-  Member* find(std::int64_t id);
-  const Member* running(std::int32_t pid) const;  // the member that has this pid now, or nullptr
-  std::size_t running_count() const;
+  // Everyone who runs, and those who ended until kEndedKept others have: a week of short processes
+  // must not fill the recorder. nullptr: forgotten, or never was. A pointer is good until then.
+  static constexpr std::size_t kEndedKept = 4096;
+  const Member* find(std::int64_t id) const;
+  const Member* running(std::int32_t pid) const;         // the member that has this pid now
   const std::vector<std::int64_t>& running_ids() const;  // ascending
+  std::int64_t count() const;                            // all there ever were
   Unseen unseen() const;
   const Roots& roots() const;
 
