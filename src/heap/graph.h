@@ -5,7 +5,7 @@
 //
 //     node 0, the super-root --Root 'module pipeline'--> 1 --Key '_history'--> 2 --Item 0--> 3
 //
-// Dense ids and flat arrays: 41 bytes a node and 9 an edge. After a reader has built one
+// Dense ids and flat arrays: 29 bytes a node and 9 an edge. After a reader has built one
 // nobody can tell, or needs to know, which runtime it came from.
 //
 // A Graph is built once by GraphBuilder and then only read; any number of threads may read it.
@@ -14,10 +14,11 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/units.h"
+#include "heap/column.h"
 
 namespace lowtide::heap {
 
@@ -56,7 +57,7 @@ enum NodeFlags : std::uint8_t {
   kFinalizer = 128,
 };
 
-// Text kept once. Id 0 is "".
+// Text kept once, at most 4 GiB of it. Id 0 is "".
 class Names {
  public:
   Names();
@@ -69,9 +70,17 @@ class Names {
   std::size_t size() const { return starts_.size() - 1; }
 
  private:
+  struct Slot {
+    std::uint32_t hash = 0;
+    NameId id = 0;  // 0: empty
+  };
+  // The slot where the text is, or where it would go.
+  std::size_t slot_of(std::string_view text, std::uint32_t hash) const;
+  void grow();
+
   std::string bytes_;
   std::vector<std::uint32_t> starts_;
-  std::unordered_multimap<std::size_t, NameId> by_hash_;
+  std::vector<Slot> slots_;  // open addressing, a power of two, at most half full
 };
 
 struct Node {
@@ -83,6 +92,12 @@ struct Node {
   std::uint8_t flags = 0;
 };
 
+// More references to a node than edges account for: somebody outside the heap has them.
+struct NativeReference {
+  NodeId node;
+  std::uint32_t surplus;
+};
+
 class Graph {
  public:
   NodeId node_count() const { return static_cast<NodeId>(types_.size()); }
@@ -92,9 +107,9 @@ class Graph {
   std::string_view label(NodeId n) const { return names_.text(labels_[n]); }
   NameId type_id(NodeId n) const { return types_[n]; }
   NameId label_id(NodeId n) const { return labels_[n]; }
-  Bytes shallow(NodeId n) const { return Bytes{shallow_[n]}; }
-  Bytes native(NodeId n) const { return Bytes{native_[n]}; }
-  Bytes own(NodeId n) const { return Bytes{shallow_[n] + native_[n]}; }
+  Bytes shallow(NodeId n) const { return shallow_.of(n); }
+  Bytes native(NodeId n) const { return native_.of(n); }
+  Bytes own(NodeId n) const { return shallow(n) + native(n); }
   std::uint64_t address(NodeId n) const { return addresses_[n]; }
   std::uint8_t flags(NodeId n) const { return flags_[n]; }
 
@@ -119,20 +134,36 @@ class Graph {
   std::int32_t pid = 0;
   std::vector<std::string> notes;
   std::vector<std::pair<std::string, Bytes>> account;
-  bool whole = true;   // false: the walk ended early, nothing may be concluded from absence
+  bool whole = true;    // false: the walk ended early, nothing may be concluded from absence
   bool gc_off = false;  // the program has switched its collector off
+  std::vector<NativeReference> native_references;  // by node; where the reader can tell
 
  private:
   friend class GraphBuilder;
+
+  // Sizes in four bytes each; the few that do not fit are kept apart.
+  class Sizes {
+   public:
+    Bytes of(NodeId n) const { return Bytes{small_[n] != kLarge ? small_[n] : large(n)}; }
+    void push_back(std::int64_t bytes);
+    void shrink() { small_.shrink(); }
+
+   private:
+    static constexpr std::uint32_t kLarge = ~std::uint32_t{0};
+    std::int64_t large(NodeId n) const;
+    Column<std::uint32_t> small_;
+    std::vector<std::pair<NodeId, std::int64_t>> large_;  // by node
+  };
+
   Names names_;
-  std::vector<NameId> types_, labels_;
-  std::vector<std::int64_t> shallow_, native_;
-  std::vector<std::uint64_t> addresses_;
-  std::vector<std::uint8_t> flags_;
-  std::vector<EdgeId> first_edge_;
-  std::vector<NodeId> targets_;
-  std::vector<std::uint32_t> edge_names_;
-  std::vector<EdgeKind> kinds_;
+  Column<NameId> types_, labels_;
+  Sizes shallow_, native_;
+  Column<std::uint64_t> addresses_;
+  Column<std::uint8_t> flags_;
+  Column<EdgeId> first_edge_;
+  Column<NodeId> targets_;
+  Column<std::uint32_t> edge_names_;
+  Column<EdgeKind> kinds_;
   std::vector<RootKind> root_kinds_;
 };
 
@@ -147,10 +178,14 @@ class GraphBuilder {
   void add_edge(EdgeKind kind, std::uint32_t name, NodeId target);
   void add_root(RootKind kind, NameId name, NodeId target);
   NodeId node_count() const { return graph_.node_count(); }
+  EdgeId edge_count() const { return graph_.edge_count(); }  // so far, the roots' not included
   Graph& facts() { return graph_; }  // for runtime, pid, notes, account, whole, gc_off
 
   // The graph; edges to nodes that never came are dropped. The builder is empty afterwards.
   Graph build() &&;
+
+  // Takes a graph up again, to add roots that could only be told from the graph itself.
+  explicit GraphBuilder(Graph graph) : graph_(std::move(graph)), resumed_(true) {}
 
  private:
   struct Root {
@@ -158,8 +193,12 @@ class GraphBuilder {
     NameId name;
     NodeId target;
   };
+  void drop_edges_to_nobody();
+
   Graph graph_;
   std::vector<Root> roots_;
+  NodeId highest_target_ = 0;
+  bool resumed_ = false;
 };
 
 }  // namespace lowtide::heap
