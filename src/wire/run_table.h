@@ -26,7 +26,11 @@
  * by compare and swap; that is the lock. The next hooked call in the process (malloc, mmap ...)
  * sees it and answers with a thread that lives only for the request. The asker sets request
  * back to 0 when it is done or gives up, and a thread that is still waiting for the
- * interpreter's lock then leaves without having done anything.
+ * interpreter's lock then leaves without having done anything. The asker, holding the lock, sets
+ * answer back to NONE just before that; ids are never used twice, and a probe takes each id once.
+ *
+ * The file must be allocated, not sparse (posix_fallocate): a full disk would otherwise be a
+ * SIGBUS in the target.
  */
 
 #include <stdint.h>
@@ -80,7 +84,10 @@ struct lowtide_slot {
 
   uint64_t peak_rss; /* bytes, ru_maxrss; written as the process exits, 0 before */
   uint64_t rounds;   /* lines of this process that matched the round pattern */
-  uint8_t reserved[120];
+
+  uint64_t pid_namespace; /* inode of its pid namespace: what `pid` counts in; 0 unknown */
+  int32_t copy_pid;       /* of the last request: the copy (same namespace), 0 when there is none */
+  uint8_t reserved[140];
 };
 
 /* One line the target wrote to its stdout or stderr. `shape` is a hash of the line with every
