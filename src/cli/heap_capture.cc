@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <optional>
 #include <vector>
@@ -153,7 +154,6 @@ Result<std::unique_ptr<HeapCapture>> HeapCapture::ask(const RunFolder& folder, l
   if (!raw) capture->compressor_ = std::make_unique<Compressor>();
   capture->asked_at_ = capture->moved_at_ = now;
 
-  std::atomic_ref(slot.answer).store(LOWTIDE_ANSWER_NONE);
   std::uint32_t nobody = 0;
   if (!std::atomic_ref(slot.request).compare_exchange_strong(nobody, id)) {
     capture->id_ = 0;
@@ -166,15 +166,19 @@ Result<std::unique_ptr<HeapCapture>> HeapCapture::ask(const RunFolder& folder, l
 
 void HeapCapture::give_back_slot() {
   std::uint32_t mine = id_;
-  if (mine != 0) std::atomic_ref(slot_.request).compare_exchange_strong(mine, 0);
+  if (mine == 0 || std::atomic_ref(slot_.request).load() != mine) return;
+  std::atomic_ref(slot_.answer).store(LOWTIDE_ANSWER_NONE);
+  std::atomic_ref(slot_.request).compare_exchange_strong(mine, 0);
 }
 
 void HeapCapture::cancel(std::string why) {
   if (state_ == State::Done || state_ == State::Failed) return;
   failure_ = std::move(why);
+  // The copy ends itself at its next write; killed, it gives its memory back at once.
+  if (state_ == State::Streaming && slot_.copy_pid > 0) ::kill(slot_.copy_pid, SIGKILL);
   state_ = State::Failed;
   give_back_slot();
-  connection_.reset();  // the copy ends itself at its next write
+  connection_.reset();
   listener_.reset();
 }
 

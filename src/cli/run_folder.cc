@@ -40,8 +40,10 @@ Result<RunFolder> RunFolder::create(std::string_view probe, const LinePattern* p
   if (!::mkdtemp(path.data())) return io_error("make a folder in", temporary_directory(), errno);
   const std::string file = path + "/table";
   Fd fd(::open(file.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!fd || ::ftruncate(fd.number(), sizeof(lowtide_table)) != 0) {
-    const Error error = io_error("create", file, errno);
+  // Allocated, not sparse: a disk that fills up later would be a SIGBUS in the target.
+  const int full = fd ? ::posix_fallocate(fd.number(), 0, sizeof(lowtide_table)) : errno;
+  if (full != 0) {
+    const Error error = io_error("create", file, full);
     ::unlink(file.c_str());
     ::rmdir(path.c_str());
     return error;
@@ -116,11 +118,14 @@ RunFolder::~RunFolder() {
 }
 
 lowtide_slot* RunFolder::slot_of(std::int32_t pid) const {
+  // exec leaves the slot of the program before behind: the newest is the one that answers.
+  lowtide_slot* newest = nullptr;
   for (lowtide_slot& slot : table_->slots) {
     const std::uint32_t state = std::atomic_ref(slot.state).load(std::memory_order_acquire);
-    if (state == LOWTIDE_SLOT_LIVE && slot.pid == pid) return &slot;
+    if (state != LOWTIDE_SLOT_LIVE || slot.pid != pid) continue;
+    if (!newest || slot.started_ns > newest->started_ns) newest = &slot;
   }
-  return nullptr;
+  return newest;
 }
 
 std::string RunFolder::socket_path(std::uint32_t request) const {

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/conclude.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <set>
+
+#include "cli/heap_store.h"
+#include "heap/suspects.h"
+#include "watch/account.h"
+
+namespace lowtide::cli {
+namespace {
+
+using recording::HeapInfo;
+using recording::Process;
+using recording::Sample;
+
+// Everything that is judged of one process, or of the tree (process 0).
+struct Case {
+  std::int64_t process = 0;
+  verdict::Evidence evidence;
+  verdict::Verdict verdict;
+  std::vector<heap::Suspect> suspects;
+  std::int64_t peak = 0;
+};
+
+std::vector<verdict::Point> points_of(const std::vector<Sample>& samples) {
+  std::vector<verdict::Point> points;
+  points.reserve(samples.size());
+  for (const Sample& sample : samples) {
+    if (sample.resident < 0) continue;
+    verdict::Point point;
+    point.seconds = sample.seconds;
+    point.resident = sample.resident;
+    point.anonymous = sample.anonymous;
+    if (point.anonymous >= 0 && sample.swap > 0) point.anonymous += sample.swap;
+    point.file = sample.file;
+    point.shared = sample.shared;
+    point.allocator_in_use = sample.allocator_in_use;
+    point.allocator_free = sample.allocator_free;
+    points.push_back(point);
+  }
+  return points;
+}
+
+bool is_growth(verdict::Name name) { return name == verdict::Name::Leak; }
+
+// The heaps of a process, boiled down one after the other: at any time one graph is in memory, and at
+// the end the last.
+struct HeapStory {
+  std::vector<verdict::LivePoint> live;
+  std::vector<heap::Suspect> suspects;
+  std::int64_t live_shallow = 0;
+  std::int64_t live_native = 0;
+  std::vector<std::pair<std::string, Bytes>> account;  // of the last graph
+  std::vector<std::string> notes;
+};
+
+HeapStory read_heaps(const recording::Reader& reading, const std::vector<HeapInfo>& heaps,
+                     const ConcludeOptions& options) {
+  HeapStory story;
+  std::vector<heap::CensusPoint> points;
+  std::unique_ptr<heap::Graph> last;
+  int number = 0;
+  for (const HeapInfo& info : heaps) {
+    if (options.progress) {
+      options.progress(fmt::format("reading heap {} of {} ({} objects) …", ++number, heaps.size(),
+                                   count_text(info.nodes)));
+    }
+    last.reset();
+    auto graph = load_heap(reading, info);
+    if (!graph) {
+      story.notes.push_back(graph.error().message);
+      continue;
+    }
+    last = std::make_unique<heap::Graph>(std::move(*graph));
+    auto census = heap::take_census(*last);
+    verdict::LivePoint live;
+    live.seconds = info.seconds;
+    live.bytes = heap::reachable_bytes(*census).count;
+    live.garbage = heap::garbage_bytes(*census).count;
+    live.objects = last->node_count();
+    story.live.push_back(live);
+    points.push_back({info.seconds, info.rounds, std::move(census)});
+  }
+  if (!last) return story;
+  for (heap::NodeId n = 0; n < last->node_count(); ++n) {
+    story.live_shallow += last->shallow(n).count;
+    story.live_native += last->native(n).count;
+  }
+  story.account = last->account;
+  for (const std::string& note : last->notes) story.notes.push_back(note);
+  if (points.size() >= 2) {
+    if (options.progress) options.progress("looking for what grew and who holds it …");
+    story.suspects = heap::find_suspects(points, *last, heap::SuspectOptions{});
+  }
+  return story;
+}
+
+// Rounds as marked by the pattern, else as the lines of output, else as the curve itself shows.
+std::vector<double> rounds_of(const recording::Reader& reading) {
+  std::vector<double> rounds;
+  for (const recording::Round& round : reading.rounds()) rounds.push_back(round.seconds);
+  return rounds;
+}
+
+// Which of the cases is what a person should be told. A process that leaks comes first, the fastest
+// of them; its growth has to show in the tree or in its heap, because a fork that unshares its parent's
+// pages grows alone. Then the tree, where many small processes grow or more and more of them live.
+const Case& choose(const std::vector<Case>& cases) {
+  const Case& tree = cases.front();
+  const Case* best = nullptr;
+  for (std::size_t i = 1; i < cases.size(); ++i) {
+    const Case& one = cases[i];
+    if (!is_growth(one.verdict.name)) continue;
+    const bool shows = !one.suspects.empty() || is_growth(tree.verdict.name) ||
+                       tree.verdict.rate_per_second > one.verdict.rate_per_second / 2;
+    if (!shows) continue;
+    if (!best || one.verdict.rate_per_second > best->verdict.rate_per_second) best = &one;
+  }
+  if (best) return *best;
+  if (is_growth(tree.verdict.name)) return tree;
+  // Nothing leaks. One process that is nearly all of the tree knows more than the sum does.
+  for (std::size_t i = 1; i < cases.size(); ++i) {
+    if (cases[i].peak > tree.peak / 2) return cases[i];
+  }
+  return tree;
+}
+
+}  // namespace
+
+report::Findings conclude(const recording::Reader& reading, const std::string& path,
+                          const ConcludeOptions& options) {
+  report::Findings findings;
+  findings.run = reading.run();
+  findings.recording = path;
+  const auto stored_end = reading.end();
+  findings.ended = options.end.has_value() || stored_end.has_value();
+  findings.end = options.end.value_or(stored_end.value_or(recording::End{}));
+
+  const std::vector<Process> processes = reading.processes();
+  const std::vector<HeapInfo> heaps = reading.heaps();
+  const std::vector<double> rounds = rounds_of(reading);
+  const std::vector<Sample> tree_samples = reading.samples(0);
+  if (!findings.ended) {
+    findings.end.seconds = tree_samples.empty() ? 0 : tree_samples.back().seconds;
+    findings.end.processes = static_cast<std::int64_t>(processes.size());
+    for (const Sample& sample : tree_samples) {
+      findings.end.peak = std::max(findings.end.peak, sample.resident);
+    }
+  }
+
+  // The tree, then the processes that matter: with heaps, or more than a twentieth of the whole.
+  std::vector<Case> cases(1);
+  cases[0].peak = findings.end.peak;
+  std::map<std::int64_t, HeapStory> stories;
+  std::vector<const Process*> by_size;
+  for (const Process& process : processes) by_size.push_back(&process);
+  std::sort(by_size.begin(), by_size.end(),
+            [](const Process* a, const Process* b) { return a->peak > b->peak; });
+  for (const Process* process : by_size) {
+    if (cases.size() > 8) break;
+    const bool large = process->peak > findings.end.peak / 20;
+    const auto own = heaps_of(heaps, process->id);
+    if (!large && own.size() < 2) continue;
+    Case one;
+    one.process = process->id;
+    one.peak = process->peak;
+    cases.push_back(one);
+    if (!own.empty() && stories.size() < 4) {
+      stories.emplace(process->id, read_heaps(reading, worth_reading(own), options));
+    }
+  }
+  for (Case& one : cases) {
+    verdict::Evidence& evidence = one.evidence;
+    evidence.points = points_of(one.process == 0 ? tree_samples : reading.samples(one.process));
+    evidence.limit = findings.run.limit;
+    evidence.ended_by_limit = findings.end.oom;
+    evidence.rounds = rounds;
+    if (const auto story = stories.find(one.process); story != stories.end()) {
+      evidence.live = story->second.live;
+      one.suspects = story->second.suspects;
+      evidence.growing_suspects = !one.suspects.empty();
+    }
+    if (one.process == 0) {
+      for (const auto& part : reading.account()) {
+        if (part.part == "container: page cache") evidence.container_cache = part.bytes;
+      }
+    }
+    if (evidence.rounds.empty()) evidence.rounds = verdict::find_rounds(evidence.points);
+    one.verdict = verdict::judge(evidence);
+  }
+  const Case& chosen = choose(cases);
+  findings.verdict = chosen.verdict;
+  const auto process_of = [&](std::int64_t id) -> const Process* {
+    for (const Process& process : processes) {
+      if (process.id == id) return &process;
+    }
+    return nullptr;
+  };
+  if (is_growth(chosen.verdict.name)) {
+    for (const Case& one : cases) {
+      const Process* process = process_of(one.process);
+      if (!process || (&one != &chosen && !is_growth(one.verdict.name))) continue;
+      for (const heap::Suspect& suspect : one.suspects) {
+        findings.suspects.push_back({suspect, process->pid, process->runtime});
+      }
+    }
+    std::stable_sort(findings.suspects.begin(), findings.suspects.end(),
+                     [](const auto& a, const auto& b) { return a.what.retained > b.what.retained; });
+  }
+
+  // The account of the tree as the recorder closed it last, its anonymous part split by what the heaps
+  // of that time say.
+  for (const auto& part : reading.account()) {
+    if (part.process == 0 && !part.part.starts_with("container:")) {
+      findings.account.push_back({part.part, part.bytes});
+    }
+  }
+  for (const Process& process : processes) {
+    findings.processes.push_back(
+        {process.pid, process.name, process.runtime, process.peak, process.note});
+  }
+  for (const HeapInfo& info : heaps) {
+    const Process* process = process_of(info.process);
+    report::Snapshot snapshot;
+    snapshot.pid = process ? process->pid : 0;
+    snapshot.seconds = info.seconds;
+    snapshot.pause = info.pause;
+    snapshot.lock_wait = info.lock_wait;
+    snapshot.nodes = info.nodes;
+    findings.snapshots.push_back(snapshot);
+  }
+  for (const recording::Event& event : reading.events()) {
+    if (event.kind == "heap-refused") {
+      const Process* process = process_of(event.process);
+      report::Snapshot snapshot;
+      snapshot.pid = process ? process->pid : 0;
+      snapshot.seconds = event.seconds;
+      snapshot.refused = event.text;
+      findings.snapshots.push_back(snapshot);
+    } else if (event.kind == "lost" || event.kind == "no-probe" || event.kind == "oom" ||
+               event.kind == "note") {
+      findings.notes.push_back(event.text);
+    }
+  }
+  for (const auto& [id, story] : stories) {
+    findings.notes.insert(findings.notes.end(), story.notes.begin(), story.notes.end());
+  }
+  for (const std::string& sentence : reading.missing()) findings.notes.push_back(sentence);
+  return findings;
+}
+
+}  // namespace lowtide::cli

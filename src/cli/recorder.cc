@@ -1,0 +1,474 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/recorder.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <limits>
+
+namespace lowtide::cli {
+namespace {
+
+constexpr double kAnswerLimit = 20;      // seconds a program may take to give its heap
+constexpr double kFinishLimit = 10;      // seconds we wait for a heap after the command has ended
+constexpr std::uint32_t kWalkLimitMs = 60'000;
+constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
+constexpr double kMostAccountDistance = 60;
+constexpr std::size_t kSubjectsAtOnce = 4;  // the largest processes whose heaps are asked for
+
+std::uint64_t monotonic_ns() {
+  timespec time{};
+  ::clock_gettime(CLOCK_MONOTONIC, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+Recorder::Recorder(const RunOptions& options, RunFolder* folder, recording::Writer& writer,
+                   watch::OomWatch oom, std::uint64_t started_ns)
+    : options_(options),
+      folder_(folder),
+      writer_(writer),
+      oom_(std::move(oom)),
+      limit_(oom_.container().limit()),
+      started_ns_(started_ns),
+      runtimes_(watch::Roots{}),
+      lines_(started_ns) {}
+
+double Recorder::now() const { return static_cast<double>(monotonic_ns() - started_ns_) / 1e9; }
+
+void Recorder::note(double at, std::int64_t process, std::string kind, std::string text) {
+  writer_.put(recording::Event{at, process, std::move(kind), std::move(text)});
+}
+
+recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
+  child_ = child;
+  watch::ProcessTree::Options tree_options;
+  tree_options.subreaper = ::getpid();
+  tree_ = std::make_unique<watch::ProcessTree>(watch::Roots{}, std::vector<std::int32_t>{child},
+                                               tree_options);
+  watch::Sampler::Options sampler_options;
+  sampler_options.clock = [this] { return now(); };
+  sampler_ = std::make_unique<watch::Sampler>(watch::Roots{}, sampler_options);
+  watch::raise_descriptor_limit();
+
+  double next_tick = 0;
+  double finish_by = 0;
+  while (!child_ended_ || running_) {
+    double at = now();
+    if (child_ended_) {
+      if (finish_by == 0) finish_by = at + kFinishLimit;
+      if (at > finish_by) running_->capture->cancel("the program ended before its heap was read");
+    } else if (at >= next_tick) {
+      tick(at);
+      at = now();
+      // A late tick is not made up for: two readings at once say no more than one.
+      next_tick = std::max(next_tick + options_.interval, at);
+    }
+    if (running_) step_capture(at);
+    double wait = child_ended_ ? 0.05 : next_tick - at;
+    if (running_ && limit_.bytes > 0) wait = std::min(wait, kGuardInterval);
+    pollfd watched[2] = {{signals, POLLIN, 0}, {running_ ? running_->capture->fd() : -1, POLLIN, 0}};
+    const auto milliseconds = static_cast<int>(std::max(0.0, wait) * 1000 + 0.999);
+    if (::poll(watched, 2, milliseconds) > 0 && watched[0].revents != 0) on_signals(signals);
+  }
+
+  const double at = now();
+  recording::End end;
+  end.seconds = at;
+  if (WIFSIGNALED(child_status_)) {
+    end.signal = WTERMSIG(child_status_);
+    end.status = 128 + end.signal;
+  } else {
+    end.status = WEXITSTATUS(child_status_);
+  }
+  if (folder_) lines_.drain(folder_->table());
+  take_rounds();
+  take_changes(at);
+  watch::Dead dead;
+  dead.pid = child;
+  dead.wait_status = child_status_;
+  if (const watch::Member* member = tree_->find(1)) {
+    dead.name = member->name;
+    dead.peak = member->peak;
+    if (const watch::Reading* last = sampler_->reading(1)) {
+      dead.resident = last->resident;
+      dead.age = at - last->seconds;
+    }
+  }
+  const watch::Ending ending = oom_.judge(dead);
+  end.oom = ending.oom();
+  end.oom_text = ending.text;
+  if (!end.oom && oom_.kills() > 0) {
+    note(at, 0, "oom", "the OOM killer took a process of this container during the run");
+  }
+  end.processes = static_cast<std::int64_t>(tree_->members().size());
+  end.peak = sampler_->peak();
+  for (const watch::Member& member : tree_->members()) end.peak = std::max(end.peak, member.peak);
+  if (const auto unseen = tree_->unseen(); unseen.at_least > 0) {
+    note(at, 0, "lost", fmt::format("{} processes ended between two samples", unseen.at_least));
+  }
+  if (lines_.lost() > 0) {
+    note(at, 0, "lost", fmt::format("{} lines of output came too fast to be looked at", lines_.lost()));
+  }
+  return end;
+}
+
+// ---- signals -------------------------------------------------------------------------------
+
+void Recorder::on_signals(int signals) {
+  signalfd_siginfo info;
+  while (::read(signals, &info, sizeof info) == sizeof info) {
+    const auto signal = static_cast<int>(info.ssi_signo);
+    switch (signal) {
+      case SIGCHLD:
+        reap();
+        break;
+      case SIGTSTP:
+      case SIGTTIN:
+      case SIGTTOU:
+        stop_with_target(signal);
+        break;
+      case SIGCONT:
+      case SIGWINCH:
+      case SIGPIPE:
+        break;
+      default:
+        // What the terminal sends goes to the whole process group, the target too; what somebody
+        // sends to us alone was meant for it.
+        if (info.ssi_code != SI_KERNEL) pass_on(signal);
+    }
+  }
+}
+
+void Recorder::pass_on(int signal) {
+  if (!child_ended_) ::kill(child_, signal);
+}
+
+void Recorder::stop_with_target(int signal) {
+  // The terminal stopped the whole job, or our shell shall see a stopped job.
+  if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) ::raise(SIGSTOP);
+}
+
+void Recorder::reap() {
+  while (true) {
+    int status = 0;
+    rusage usage{};
+    const pid_t pid = ::wait4(-1, &status, WNOHANG | WUNTRACED | __WALL, &usage);
+    if (pid <= 0) return;
+    if (WIFSTOPPED(status)) {
+      if (pid == child_ && WSTOPSIG(status) != SIGSTOP) stop_with_target(WSTOPSIG(status));
+      continue;
+    }
+    if (pid == child_) {
+      child_ended_ = true;
+      child_status_ = status;
+    }
+    if (pid == child_ || tree_->running(pid)) tree_->note_exit(pid, status, usage, now());
+  }
+}
+
+// ---- samples -------------------------------------------------------------------------------
+
+void Recorder::tick(double at) {
+  if (folder_) {
+    lines_.drain(folder_->table());
+    take_slots(at);
+  }
+  take_changes(at);
+  const std::int64_t container = oom_.container().known() ? oom_.container().usage() : -1;
+  for (const recording::Sample& sample : sampler_->sample(*tree_, at, container)) {
+    writer_.put(sample);
+  }
+  if (at >= next_runtimes_) find_runtimes(at);
+  if (at >= next_account_) take_account(at);
+  if (options_.heap && folder_ && !running_) start_capture(at);
+  if (at >= next_settle_) {
+    take_rounds();
+    writer_.settle(at);
+    next_settle_ = at + 1;
+  }
+}
+
+void Recorder::put_process(const watch::Member& member) {
+  recording::Process process;
+  process.id = member.id;
+  process.pid = member.pid;
+  process.parent = member.parent;
+  process.name = member.name;
+  if (const auto known = runtime_of_.find(member.id); known != runtime_of_.end()) {
+    process.runtime = known->second;
+  }
+  process.started = member.seen;
+  if (!member.running()) process.ended = member.ended;
+  process.peak = std::max<std::int64_t>(member.peak, 0);
+  if (member.wait_status >= 0) {
+    if (WIFSIGNALED(member.wait_status)) {
+      process.note = fmt::format("killed by signal {}", WTERMSIG(member.wait_status));
+    } else if (WEXITSTATUS(member.wait_status) != 0) {
+      process.note = fmt::format("exited with {}", WEXITSTATUS(member.wait_status));
+    }
+  }
+  writer_.put(process);
+}
+
+void Recorder::take_changes(double at) {
+  for (const watch::Change& change : tree_->update(at)) {
+    const watch::Member* member = tree_->find(change.id);
+    if (!member) continue;
+    if (change.kind != watch::Change::Kind::Started) {
+      subjects_.erase(change.id);
+      runtime_of_.erase(change.id);
+      allocator_seen_.erase(change.id);
+    }
+    if (change.kind == watch::Change::Kind::Ended) {
+      if (folder_) {
+        for (lowtide_slot& slot : folder_->table().slots) {
+          if (slot.pid == member->pid && !tree_->running(member->pid)) {
+            std::atomic_ref(slot.state).store(LOWTIDE_SLOT_FREE, std::memory_order_release);
+          }
+        }
+      }
+    } else {
+      next_runtimes_ = at;
+    }
+    put_process(*member);
+  }
+}
+
+void Recorder::take_slots(double at) {
+  const bool ask_allocator = at >= next_allocator_;
+  if (ask_allocator) next_allocator_ = at + std::clamp(at * 0.02, 0.5, 5.0);
+  for (lowtide_slot& slot : folder_->table().slots) {
+    const std::uint32_t state = std::atomic_ref(slot.state).load(std::memory_order_acquire);
+    if (state == LOWTIDE_SLOT_FREE || state == LOWTIDE_SLOT_CLAIMED) continue;
+    tree_->adopt(slot.pid, at);
+    if (slot.peak_rss > 0) tree_->note_peak(slot.pid, static_cast<std::int64_t>(slot.peak_rss));
+    if (state == LOWTIDE_SLOT_EXITED) {
+      std::atomic_ref(slot.state).store(LOWTIDE_SLOT_FREE, std::memory_order_release);
+      continue;
+    }
+    if (ask_allocator) std::atomic_ref(slot.want_allocator).store(1, std::memory_order_relaxed);
+    const watch::Member* member = tree_->running(slot.pid);
+    if (!member) continue;
+    const std::uint64_t updated =
+        std::atomic_ref(slot.allocator.updated_ns).load(std::memory_order_acquire);
+    std::uint64_t& seen = allocator_seen_[member->id];
+    if (updated != seen) {
+      seen = updated;
+      sampler_->note_allocator(member->id, static_cast<std::int64_t>(slot.allocator.in_use),
+                               static_cast<std::int64_t>(slot.allocator.free));
+    }
+  }
+}
+
+void Recorder::find_runtimes(double at) {
+  next_runtimes_ = at + 1;
+  for (const std::int64_t id : tree_->running_ids()) {
+    if (runtime_of_.contains(id)) continue;
+    const watch::Member* member = tree_->find(id);
+    if (!member || at - member->seen > 15) continue;
+    const std::string runtime = runtimes_.runtime_of(member->pid);
+    if (runtime.empty()) continue;
+    runtime_of_[id] = runtime;
+    put_process(*member);
+    if (runtime.starts_with("CPython")) {
+      subjects_.try_emplace(id, Subject{id, member->pid, CaptureSchedule(member->seen)});
+    }
+  }
+}
+
+void Recorder::take_rounds() {
+  const auto& times = lines_.rounds().times();
+  // A list that was thinned out starts anew; what was written stays.
+  if (lines_.rounds().stride() > 1) return;
+  for (; rounds_written_ < times.size(); ++rounds_written_) {
+    const double at = times[rounds_written_];
+    writer_.put(recording::Round{at, at - last_round_, "pattern"});
+    last_round_ = at;
+  }
+}
+
+void Recorder::take_account(double at) {
+  next_account_ = at + account_distance_;
+  account_distance_ = std::min(account_distance_ * 1.5, kMostAccountDistance);
+  const double began = now();
+  std::vector<watch::Account> accounts;
+  for (const std::int64_t id : tree_->running_ids()) {
+    const watch::Member* member = tree_->find(id);
+    if (!member) continue;
+    const auto mappings = watch::read_mappings(watch::Roots{}, member->pid);
+    if (!mappings) continue;
+    watch::Known known;
+    if (const watch::Reading* reading = sampler_->reading(id)) {
+      known.allocator_in_use = reading->allocator_in_use;
+      known.allocator_free = reading->allocator_free;
+    }
+    for (const auto& part : watch::make_account(*mappings, known, at, id).parts) writer_.put(part);
+    accounts.push_back(watch::make_account(*mappings, known, at, id, watch::Basis::Pss));
+    if (now() - began > 0.25) break;  // many processes: the account of the oldest is enough
+  }
+  for (const auto& part : watch::tree_account(accounts, at).parts) writer_.put(part);
+  if (oom_.container().known()) {
+    for (const auto& part : watch::container_parts(oom_.container().stat(), at)) writer_.put(part);
+  }
+  // Reading smaps of a large process takes long: never more than one part in two hundred.
+  next_account_ = std::max(next_account_, at + (now() - began) * 200);
+}
+
+// ---- heaps ---------------------------------------------------------------------------------
+
+std::int64_t Recorder::headroom() const {
+  if (limit_.bytes <= 0) return std::numeric_limits<std::int64_t>::max();
+  std::int64_t used = oom_.container().known() ? oom_.container().usage() : -1;
+  if (used < 0 && sampler_) used = sampler_->tree_sample().resident;
+  if (limit_.source == "memory of this machine") {
+    const watch::HostMemory host = watch::host_memory(watch::Roots{});
+    return host.available >= 0 ? host.available : limit_.bytes - used;
+  }
+  // Page cache that can be dropped does not count against us.
+  if (const watch::MemoryStat stat = oom_.container().stat(); stat.file > 0) {
+    used -= stat.file - std::max<std::int64_t>(stat.shmem, 0);
+  }
+  return limit_.bytes - used;
+}
+
+bool Recorder::room_for_copy(const watch::Reading& reading, std::string& why) const {
+  // The copy shares every page until the program writes to it: a busy program copied two fifths of its
+  // pages in the second the walk took (docs/benchmarks.md). The walk's own tables come on top.
+  const std::int64_t resident = std::max<std::int64_t>(reading.resident, 0);
+  const std::int64_t wanted = resident / 2 + resident / 20 + (32 << 20);
+  const std::int64_t room = headroom();
+  if (room >= wanted) return true;
+  why = fmt::format("no room for a heap snapshot: it may need {} and {} are left of {}",
+                    to_text(Bytes{wanted}), to_text(Bytes{room}), to_text(Bytes{limit_.bytes}));
+  return false;
+}
+
+Recorder::Subject* Recorder::next_subject(double at) {
+  // The largest processes first; of those that are due, the one that has waited longest.
+  std::vector<std::pair<std::int64_t, Subject*>> by_size;
+  for (auto& [id, subject] : subjects_) {
+    const watch::Member* member = tree_->find(id);
+    if (member && member->running() && subject.readable) {
+      by_size.emplace_back(member->resident, &subject);
+    }
+  }
+  std::sort(by_size.begin(), by_size.end(),
+            [](const auto& a, const auto& b) { return a.first > b.first; });
+  if (by_size.size() > kSubjectsAtOnce) by_size.resize(kSubjectsAtOnce);
+  Subject* next = nullptr;
+  for (auto& [size, subject] : by_size) {
+    if (!subject->schedule.due(at)) continue;
+    if (options_.heap_most > 0 && subject->taken >= options_.heap_most) continue;
+    if (!next || subject->taken < next->taken) next = subject;
+  }
+  return next;
+}
+
+void Recorder::start_capture(double at) {
+  Subject* subject = next_subject(at);
+  if (!subject) return;
+  lowtide_slot* slot = folder_->slot_of(subject->pid);
+  const watch::Reading* reading = sampler_->reading(subject->process);
+  if (!slot || !reading) return subject->schedule.refused(at);
+  std::string why;
+  if (!room_for_copy(*reading, why)) {
+    if (subject->last_refusal.empty()) note(at, subject->process, "heap-refused", why);
+    subject->last_refusal = why;
+    return subject->schedule.refused(at);
+  }
+  auto running = std::make_unique<Running>();
+  running->process = subject->process;
+  running->info.process = subject->process;
+  running->info.seconds = at;
+  running->info.rounds = static_cast<double>(lines_.rounds().count());
+  running->info.id = writer_.begin_heap(running->info);
+  const std::int64_t heap = running->info.id;
+
+  lowtide_ask question{};
+  question.kind = LOWTIDE_ASK_HEAP;
+  question.flags = options_.contents ? LOWTIDE_ASK_CONTENTS : 0;
+  question.walk_limit_ms = kWalkLimitMs;
+  question.lock_limit_ms = static_cast<std::uint32_t>(kAnswerLimit * 1000);
+  const std::int64_t room = headroom();
+  question.memory_limit = limit_.bytes > 0 ? static_cast<std::uint64_t>(std::max<std::int64_t>(room / 2, 16 << 20)) : 0;
+  auto capture = HeapCapture::ask(*folder_, *slot, question, "",
+                                  [this, heap](std::string_view piece) { writer_.put_heap(heap, piece); }, at);
+  if (!capture) {
+    writer_.drop_heap(heap);
+    return subject->schedule.refused(at);
+  }
+  running->capture = std::move(*capture);
+  running_ = std::move(running);
+}
+
+void Recorder::step_capture(double at) {
+  if (limit_.bytes > 0 && running_->capture->state() == HeapCapture::State::Streaming &&
+      headroom() < std::max<std::int64_t>(16 << 20, limit_.bytes / 40)) {
+    running_->capture->cancel("the heap snapshot was given up: memory got tight");
+  }
+  switch (running_->capture->step(at, kAnswerLimit)) {
+    case HeapCapture::State::Done:
+      return capture_done(at);
+    case HeapCapture::State::Failed:
+      return capture_failed(at);
+    default:
+      return;
+  }
+}
+
+void Recorder::capture_done(double at) {
+  const HeapCapture& capture = *running_->capture;
+  recording::HeapInfo& info = running_->info;
+  info.runtime = capture.facts().runtime;
+  info.lock_wait = capture.lock_wait();
+  info.pause = capture.pause();
+  info.walk = capture.facts().walk_seconds;
+  info.nodes = static_cast<std::int64_t>(capture.facts().nodes);
+  info.edges = static_cast<std::int64_t>(capture.facts().edges);
+  info.stored_bytes = capture.stored_bytes();
+  info.whole = (capture.facts().flags & (LOWTIDE_END_TIME | LOWTIDE_END_MEMORY)) == 0;
+  writer_.end_heap(info);
+  ++heaps_;
+  if (const auto found = subjects_.find(running_->process); found != subjects_.end()) {
+    Subject& subject = found->second;
+    ++subject.taken;
+    subject.last_refusal.clear();
+    for (const std::int64_t old :
+         subject.schedule.stored(info.id, capture.asked_at(), info.pause, info.walk)) {
+      writer_.drop_heap(old);
+    }
+  }
+  if (!info.runtime.empty()) {
+    runtime_of_[running_->process] = info.runtime;
+    if (const watch::Member* member = tree_->find(running_->process)) put_process(*member);
+  }
+  running_.reset();
+  if (!child_ended_) take_account(at);
+}
+
+void Recorder::capture_failed(double at) {
+  writer_.drop_heap(running_->info.id);
+  if (const auto found = subjects_.find(running_->process); found != subjects_.end()) {
+    Subject& subject = found->second;
+    const std::string why = running_->capture->failure();
+    if (why != subject.last_refusal && at - running_->capture->asked_at() < 1e6) {
+      note(at, running_->process, "heap-refused", why);
+    }
+    subject.last_refusal = why;
+    subject.schedule.refused(at);
+  }
+  running_.reset();
+}
+
+}  // namespace lowtide::cli

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+// The loop of a run: waits for signals, ticks and heap streams, and writes what it learns.
+//
+//     signals ──┐
+//     ticks ────┼──> poll ──> watch (samples) ──> recording::Writer
+//     sockets ──┘         └─> HeapCapture ──────────────┘
+//
+// One thread. Stays small: nothing it keeps grows with the length of the run but one short record
+// for each process there ever was.
+
+#include <signal.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/capture_schedule.h"
+#include "cli/heap_capture.h"
+#include "cli/line_log.h"
+#include "cli/run_folder.h"
+#include "cli/run_options.h"
+#include "recording/recording.h"
+#include "watch/account.h"
+#include "watch/oom.h"
+#include "watch/runtime.h"
+#include "watch/sample.h"
+#include "watch/tree.h"
+
+namespace lowtide::cli {
+
+class Recorder {
+ public:
+  // `started_ns`: CLOCK_MONOTONIC at second 0. `folder` may be null: nothing has a probe.
+  Recorder(const RunOptions& options, RunFolder* folder, recording::Writer& writer,
+           watch::OomWatch oom, std::uint64_t started_ns);
+
+  // Watches the command, our child, until it ends. `signals`: a signalfd.
+  recording::End watch_to_the_end(pid_t child, int signals);
+
+ private:
+  // A process whose runtime we can read.
+  struct Subject {
+    std::int64_t process = 0;
+    std::int32_t pid = 0;
+    CaptureSchedule schedule;
+    int taken = 0;
+    std::string last_refusal;
+    bool readable = true;  // false: refused for good
+  };
+  struct Running {  // the one capture there may be at a time
+    std::unique_ptr<HeapCapture> capture;
+    std::int64_t process = 0;
+    recording::HeapInfo info;
+  };
+
+  double now() const;
+  void on_signals(int signals);
+  void reap();
+  void pass_on(int signal);
+  void stop_with_target(int signal);
+
+  void tick(double at);
+  void take_changes(double at);
+  void take_slots(double at);
+  void find_runtimes(double at);
+  void put_process(const watch::Member& member);
+  void take_rounds();
+  void take_account(double at);
+
+  void start_capture(double at);
+  Subject* next_subject(double at);
+  void step_capture(double at);
+  void capture_done(double at);
+  void capture_failed(double at);
+  bool room_for_copy(const watch::Reading& reading, std::string& why) const;
+  std::int64_t headroom() const;  // bytes below the limit; max where there is none
+  void note(double at, std::int64_t process, std::string kind, std::string text);
+
+  const RunOptions& options_;
+  RunFolder* folder_;
+  recording::Writer& writer_;
+  watch::OomWatch oom_;
+  watch::Limit limit_;
+  std::uint64_t started_ns_;
+
+  std::unique_ptr<watch::ProcessTree> tree_;
+  std::unique_ptr<watch::Sampler> sampler_;
+  watch::RuntimeFinder runtimes_;
+  std::map<std::int64_t, std::string> runtime_of_;
+  std::map<std::int64_t, Subject> subjects_;
+  std::map<std::int64_t, std::uint64_t> allocator_seen_;
+  std::unique_ptr<Running> running_;
+  LineLog lines_;
+  std::size_t rounds_written_ = 0;
+  double last_round_ = 0;
+
+  pid_t child_ = -1;
+  bool child_ended_ = false;
+  int child_status_ = 0;
+  double next_settle_ = 0;
+  double next_account_ = 0.5;
+  double account_distance_ = 1;
+  double next_allocator_ = 0.2;
+  double next_runtimes_ = 0;
+  int heaps_ = 0;
+};
+
+}  // namespace lowtide::cli
