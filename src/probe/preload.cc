@@ -1,2 +1,111 @@
 // SPDX-License-Identifier: Apache-2.0
-// The probe: filled in by its own commits.
+// The allocation functions as the target calls them: forward, then look whether the recorder wants
+// something. In the copy of a target they give out the copy's own memory instead, since any lock
+// of the real allocator may be held by a thread that does not exist there.
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+
+#include "probe/attend.h"
+#include "probe/copy_memory.h"
+#include "probe/next.h"
+
+using namespace lowtide::probe;
+
+#define EXPORT extern "C" __attribute__((visibility("default")))
+
+namespace {
+
+struct Inside {
+  Inside() { ++inside; }
+  ~Inside() { --inside; }
+};
+
+template <typename Call>
+__attribute__((always_inline)) inline auto forward(Call call) {
+  auto result = [&] {
+    Inside depth;
+    return call(next());
+  }();
+  attend(Hook::Allocation);
+  return result;
+}
+
+}  // namespace
+
+EXPORT void* malloc(size_t size) {
+  if (__builtin_expect(in_copy, 0)) return copy_take(size, 16);
+  return forward([=](const Next& to) { return to.malloc(size); });
+}
+
+EXPORT void* calloc(size_t count, size_t size) {
+  if (__builtin_expect(in_copy, 0)) {
+    size_t bytes;
+    return __builtin_mul_overflow(count, size, &bytes) ? nullptr : copy_take(bytes, 16);
+  }
+  return forward([=](const Next& to) { return to.calloc(count, size); });
+}
+
+EXPORT void* realloc(void* old, size_t size) {
+  if (__builtin_expect(in_copy, 0)) return copy_resize(old, size);
+  return forward([=](const Next& to) { return to.realloc(old, size); });
+}
+
+EXPORT void* reallocarray(void* old, size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return realloc(old, bytes);
+}
+
+EXPORT void free(void* old) {
+  if (__builtin_expect(in_copy, 0)) return;
+  {
+    Inside depth;
+    next().free(old);
+  }
+  attend(Hook::Allocation);
+}
+
+EXPORT void* memalign(size_t alignment, size_t size) {
+  if (__builtin_expect(in_copy, 0)) return copy_take(size, alignment);
+  return forward([=](const Next& to) { return to.memalign(alignment, size); });
+}
+
+EXPORT void* aligned_alloc(size_t alignment, size_t size) {
+  if (__builtin_expect(in_copy, 0)) return copy_take(size, alignment);
+  return forward([=](const Next& to) { return to.aligned_alloc(alignment, size); });
+}
+
+EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
+  if (__builtin_expect(in_copy, 0)) {
+    void* taken = copy_take(size, alignment);
+    if (taken == nullptr) return ENOMEM;
+    *result = taken;
+    return 0;
+  }
+  return forward([=](const Next& to) { return to.posix_memalign(result, alignment, size); });
+}
+
+// Memory straight from the kernel: pymalloc's arenas come this way, and programs that otherwise
+// never call malloc are heard through it.
+
+EXPORT void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) {
+  void* result =
+      reinterpret_cast<void*>(syscall(SYS_mmap, address, length, protection, flags, file, offset));
+  if (!in_copy) attend(Hook::Other);
+  return result;
+}
+
+EXPORT void* mmap64(void* address, size_t length, int protection, int flags, int file, off_t offset)
+    __attribute__((alias("mmap")));
+
+EXPORT int munmap(void* address, size_t length) {
+  const auto result = static_cast<int>(syscall(SYS_munmap, address, length));
+  if (!in_copy) attend(Hook::Other);
+  return result;
+}
