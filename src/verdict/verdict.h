@@ -38,11 +38,11 @@ std::string_view to_string(Name name);
 
 // One reading of what is judged (a process, or the tree summed). A part that is unknown is -1.
 struct Point {
-  double seconds = 0;           // since the run started, ascending
-  std::int64_t resident = 0;    // RSS, or for a tree the sum with shared pages counted once
-  std::int64_t anonymous = -1;  // RssAnon, swap included
-  std::int64_t file = -1;       // RssFile
-  std::int64_t shared = -1;     // shmem
+  double seconds = 0;                  // since the run started, ascending
+  std::int64_t resident = 0;           // RSS, or for a tree the sum with shared pages counted once
+  std::int64_t anonymous = -1;         // RssAnon, swap included
+  std::int64_t file = -1;              // RssFile
+  std::int64_t shared = -1;            // shmem
   std::int64_t allocator_in_use = -1;  // malloc: handed out
   std::int64_t allocator_free = -1;    // malloc: kept though free
 };
@@ -57,24 +57,26 @@ struct LivePoint {
 
 struct Evidence {
   std::vector<Point> points;
-  std::vector<LivePoint> live;       // oldest first; may be empty
-  std::vector<double> rounds;        // when each round ended, ascending; may be empty
-  std::int64_t limit = 0;            // bytes; 0: none known
-  bool growing_suspects = false;     // `heap` found something that rises in every interval
+  std::vector<LivePoint> live;        // oldest first; may be empty
+  std::vector<double> rounds;         // when each round ended, ascending; may be empty
+  std::int64_t limit = 0;             // bytes; 0: none known
+  bool growing_suspects = false;      // `heap` found something that rises in every interval
   std::int64_t container_cache = -1;  // page cache charged to the container at the end
-  bool ended_by_limit = false;       // the run ended in an OOM kill
+  bool ended_by_limit = false;        // the run ended in an OOM kill
+  bool rounds_guessed = false;        // rounds come from lines or a period, not from the user
 };
 
 struct Verdict {
   Name name = Name::Undecided;
-  std::string why;        // one or two sentences with the figures; what would decide it if undecided
+  std::string why;  // one or two sentences with the figures; what would decide it if undecided
   double rate_per_round = 0;   // bytes; 0 where there are no rounds
   double rate_per_second = 0;  // bytes
-  std::array<double, 2> interval95{0, 0};  // of rate_per_round where there are rounds, else per second
+  std::array<double, 2> interval95{0,
+                                   0};  // of rate_per_round where there are rounds, else per second
   int rounds = 0;
   std::optional<double> seconds_to_limit;  // from the end of the run; only for growth and a limit
-  std::int64_t fits_in = 0;    // bytes: the limit this program fits in, with headroom; 0: not known
-  double confidence = 0;       // 0..1
+  std::int64_t fits_in = 0;  // bytes: the limit this program fits in, with headroom; 0: not known
+  double confidence = 0;     // 0..1
 };
 
 Verdict judge(const Evidence& evidence);
@@ -85,14 +87,15 @@ struct FloorPoint {
   double seconds = 0;
   double bytes = 0;
 };
-std::vector<FloorPoint> floor_of(const std::vector<Point>& points, const std::vector<double>& rounds);
+std::vector<FloorPoint> floor_of(const std::vector<Point>& points,
+                                 const std::vector<double>& rounds);
 
 // Finds rounds where nobody marked them: the period of a series that repeats itself, as the times
 // its repetitions end. Empty where there is no clear period.
 std::vector<double> find_rounds(const std::vector<Point>& points);
 
-// Of the kinds of line a program printed (see wire/run_table.h, lowtide_line.shape), the times of the
-// one that comes as regularly as a round does: at least 5 times, over most of the run, evenly.
+// Of the kinds of line a program printed (see wire/run_table.h, lowtide_line.shape), the times of
+// the one that comes as regularly as a round does: at least 5 times, over most of the run, evenly.
 struct LineTimes {
   std::uint32_t shape = 0;
   std::vector<double> seconds;

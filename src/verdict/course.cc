@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "verdict/course.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace lowtide::verdict {
+namespace {
+
+constexpr double kGrain = 64 * 1024;  // what a sampler's moment and page granularity may move
+constexpr int kMostBreaks = 4;
+
+struct Axes {
+  std::vector<double> x;  // rounds, or seconds since the first floor
+  std::vector<double> seconds;
+  std::vector<double> y;
+
+  std::span<const double> x_from(std::size_t i) const { return std::span(x).subspan(i); }
+  std::span<const double> y_from(std::size_t i) const { return std::span(y).subspan(i); }
+};
+
+Axes axes_of(const std::vector<Window>& windows, std::span<const double> rounds) {
+  Axes axes;
+  for (const Window& window : windows) {
+    axes.seconds.push_back(window.seconds);
+    axes.x.push_back(rounds.empty() ? window.seconds - windows[0].seconds
+                                    : rounds_at(rounds, window.seconds));
+    axes.y.push_back(window.lowest);
+  }
+  return axes;
+}
+
+// Noise from second differences: blind to slope, level, and all but a few breaks.
+double quick_noise(const std::vector<Window>& windows) {
+  std::vector<double> bends;
+  for (std::size_t i = 2; i < windows.size(); ++i) {
+    bends.push_back(
+        std::fabs(windows[i].lowest - 2 * windows[i - 1].lowest + windows[i - 2].lowest));
+  }
+  return 1.4826 * median(bends) / std::sqrt(6.0);
+}
+
+// How the last third goes on, against the whole. Its error comes from the noise of the whole, for
+// a dozen floors know little of their own.
+struct Ending {
+  double slope = 0;
+  double error = 0;
+};
+
+Ending ending_of(std::span<const double> x, std::span<const double> y, const Trend& whole) {
+  const std::size_t n = x.size();
+  const std::size_t count = n >= 21 ? n / 3 : (n + 1) / 2;
+  const auto tail_x = x.last(count);
+  const auto tail_y = y.last(count);
+  double mean = 0;
+  for (double value : tail_x) mean += value / static_cast<double>(count);
+  double spread = 0;
+  for (double value : tail_x) spread += (value - mean) * (value - mean);
+  const double inflated = static_cast<double>(n) / std::max(1.0, whole.independent);
+  return {trend_of(tail_x, tail_y).slope,
+          spread > 0 ? 1.05 * whole.noise * std::sqrt(inflated / spread) : 0};
+}
+
+Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, bool eased) {
+  const Trend& trend = course.trend;
+  const double least = material(course.level);
+  if (course.growth < least) return Motion::Quiet;
+  const double floor_of_noise = 3 * trend.noise;
+  const bool sure = trend.sure_low > 0 && course.growth >= floor_of_noise;
+  if (!sure) return trend.slope > 1.645 * trend.error ? Motion::Unsure : Motion::Quiet;
+  // What had been gained at a decaying rate before makes a mild bend telling.
+  if (fit.shape == Shape::Bend && fit.last_rate < (eased ? 0.85 : 0.7)) return Motion::Slowing;
+  if (ending.slope + 1.645 * ending.error < 0.5 * trend.slope) return Motion::Slowing;
+  const std::size_t wanted = std::min<std::size_t>(5, course.judged() / 2);
+  if (course.steps < wanted) return Motion::Stepping;
+  const bool goes_on = ending.slope >= 0.4 * trend.slope && ending.slope > 2.326 * ending.error;
+  return goes_on ? Motion::Rising : Motion::Unsure;
+}
+
+}  // namespace
+
+double material(double level) { return std::max(1024.0 * 1024.0, 0.003 * level); }
+
+Course course_of(const Series& series, std::span<const double> rounds) {
+  Course course;
+  const std::vector<Window> all = judged_windows(series, rounds);
+  if (all.empty()) return course;
+  const double last_level = all.back().lowest;
+  course.windows = without_bursts(all, std::max(6 * quick_noise(all), material(last_level)));
+  course.by_rounds = rounds.size() >= 2;
+  const Axes axes = axes_of(course.windows, course.by_rounds ? rounds : std::span<const double>{});
+  const std::size_t n = course.windows.size();
+  course.began = axes.seconds.front();
+  course.until = axes.seconds.back();
+  course.since = course.began;
+  course.first_level = axes.y.front();
+  course.level = axes.y.back();
+  std::vector<double> swings;
+  for (const Window& window : all) swings.push_back(window.highest - window.lowest);
+  course.tide = median(swings);
+  if (n < kLeastFloors) return course;
+
+  // A start, a load, a fill: peeled off from the left while the rest is a better story without it.
+  Fit fit;
+  bool eased = false;
+  for (int breaks = 0; breaks < kMostBreaks; ++breaks) {
+    const std::size_t left = n - course.from;
+    fit = fit_shape(axes.x_from(course.from), axes.y_from(course.from), kGrain,
+                    std::max(kLeastFloors, left / 6));
+    if (fit.shape != Shape::Broken) break;
+    eased = eased || steps_carrying(axes.y_from(course.from).first(fit.at)) >= 4;
+    course.from += fit.at;
+    fit = {};
+  }
+  const auto x = axes.x_from(course.from);
+  const auto y = axes.y_from(course.from);
+  course.since = axes.seconds[course.from];
+  course.trend = trend_of(x, y);
+  course.per_second = course.by_rounds
+                          ? trend_of(std::span(axes.seconds).subspan(course.from), y).slope
+                          : course.trend.slope;
+  course.growth = course.trend.slope * (x.back() - x.front());
+  course.level = course.trend.level + course.trend.slope * x.back();
+  course.before = course.trend.level + course.trend.slope * x.front() - course.first_level;
+  course.steps = steps_carrying(y);
+  course.steps_before = steps_carrying(std::span(axes.y).first(course.from + 1));
+
+  const std::size_t few = std::max<std::size_t>(2, y.size() / 12);
+  const double far = std::max(2 * material(course.level), 6 * course.trend.noise);
+  course.late_jump = true;
+  course.late_gain = std::numeric_limits<double>::infinity();
+  for (std::size_t i = y.size() - few; i < y.size(); ++i) {
+    const double above = y[i] - (course.trend.level + course.trend.slope * x[i]);
+    course.late_jump = course.late_jump && above > far;
+    course.late_gain = std::min(course.late_gain, above);
+  }
+  const Ending ending = ending_of(x, y, course.trend);
+  course.last_rate = course.trend.slope > 0 ? ending.slope / course.trend.slope : 1;
+  course.motion = motion_of(course, fit, ending, eased);
+  return course;
+}
+
+}  // namespace lowtide::verdict
