@@ -54,9 +54,10 @@ std::vector<Tick> byte_ticks(double top, int most) {
 
 std::vector<Tick> time_ticks(double end, int most) {
   if (!(end > 0) || !std::isfinite(end)) end = 1;
-  static constexpr std::array kSteps = {
-      0.05,  0.1,   0.2,   0.5,    1.0,    2.0,    5.0,    10.0,    15.0,    30.0,   60.0,   120.0,
-      300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0, 14400., 21600.0, 43200.0, 86400.0, 172800.0};
+  static constexpr std::array kSteps = {0.05,   0.1,     0.2,     0.5,     1.0,     2.0,
+                                        5.0,    10.0,    15.0,    30.0,    60.0,    120.0,
+                                        300.0,  600.0,   900.0,   1800.0,  3600.0,  7200.0,
+                                        14400., 21600.0, 43200.0, 86400.0, 172800.0};
   double step = 604800;  // weeks, then their multiples
   for (std::size_t i = kSteps.size(); i-- > 0;) {
     if (end / kSteps[i] <= most) step = kSteps[i];

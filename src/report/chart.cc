@@ -94,6 +94,7 @@ void add_lines(const ChartSource& source, const ChartOptions& options, Chart& ch
 void add_forecast(const Findings& f, Chart& chart) {
   const double rate = f.verdict.rate_per_second;
   if (f.verdict.name != verdict::Name::Leak || rate <= 0 || chart.floor.empty()) return;
+  if (f.end.oom) return;  // it has come true
   const ChartPoint from = chart.floor.back();
   double until = chart.seconds * (1 + kTypicallyAhead);
   if (chart.limit > 0) {

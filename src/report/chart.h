@@ -37,22 +37,22 @@ struct Mark {
 };
 
 struct Chart {
-  std::string title;               // the command
-  std::string subtitle;            // what was concluded
+  std::string title;     // the command
+  std::string subtitle;  // what was concluded
   verdict::Name verdict = verdict::Name::Undecided;
-  std::string footer;              // when, on what, by which version
-  std::vector<Line> lines;         // the tree first, then processes, the largest first
-  std::size_t left_out = 0;        // processes too small, or too many, to draw
+  std::string footer;        // when, on what, by which version
+  std::vector<Line> lines;   // the tree first, then processes, the largest first
+  std::size_t left_out = 0;  // processes too small, or too many, to draw
   std::vector<ChartPoint> floor;
   std::vector<double> rounds;
   std::optional<std::array<ChartPoint, 2>> forecast;  // from the last floor to where it leads
-  std::string forecast_text;       // "limit in 47 s"
-  double limit = 0;                // bytes; 0: none
-  std::string limit_text;          // "limit 2.00 GiB (container limit)"
+  std::string forecast_text;                          // "limit in 47 s"
+  double limit = 0;                                   // bytes; 0: none
+  std::string limit_text;                             // "limit 2.00 GiB (container limit)"
   std::vector<Mark> heaps;
   std::vector<Mark> events;
-  double seconds = 0;              // the end of the time axis
-  double bytes = 0;                // the top of the other
+  double seconds = 0;  // the end of the time axis
+  double bytes = 0;    // the top of the other
 };
 
 // What a recording holds, as Reader gives it.

@@ -46,7 +46,7 @@ struct Snapshot {
   double lock_wait = 0;  // seconds
   double slowdown = 0;   // seconds a copy-on-write of the program cost it, where measured
   std::int64_t nodes = 0;
-  std::string refused;   // one sentence; "" where the snapshot was taken
+  std::string refused;  // one sentence; "" where the snapshot was taken
 };
 
 struct Findings {
@@ -54,12 +54,12 @@ struct Findings {
   recording::End end;
   bool ended = true;  // false: the recorder was killed, `end` is what is known
   verdict::Verdict verdict;
-  std::vector<Suspect> suspects;      // the largest first
-  std::vector<Part> account;          // of the tree, closed; in the order they are said
+  std::vector<Suspect> suspects;  // the largest first
+  std::vector<Part> account;      // of the tree, closed; in the order they are said
   std::vector<ProcessPeak> processes;
   std::vector<Snapshot> snapshots;
-  std::vector<std::string> notes;     // sentences: "3 processes ended between samples"
-  std::string recording;              // path of the file; "" where none was left
+  std::vector<std::string> notes;  // sentences: "3 processes ended between samples"
+  std::string recording;           // path of the file; "" where none was left
 };
 
 // The command as a person would type it; words with spaces in them are quoted.

@@ -217,9 +217,12 @@ ProcessPeak process_of(const Json& json) {
 }
 
 Snapshot snapshot_of(const Json& json) {
-  return {whole<std::int32_t>(json, "pid"), real(json, "seconds"),
-          real(json, "pause_seconds"),      real(json, "lock_wait_seconds"),
-          real(json, "slowdown_seconds"),   whole(json, "objects"),
+  return {whole<std::int32_t>(json, "pid"),
+          real(json, "seconds"),
+          real(json, "pause_seconds"),
+          real(json, "lock_wait_seconds"),
+          real(json, "slowdown_seconds"),
+          whole(json, "objects"),
           text(json, "refused")};
 }
 
@@ -227,28 +230,27 @@ Snapshot snapshot_of(const Json& json) {
 
 std::string to_json(const Findings& f) {
   const auto part_json = [](const Part& p) { return Json{{"part", p.name}, {"bytes", p.bytes}}; };
-  const Json json{
-      {"lowtide", f.run.lowtide},
-      {"format", kJsonFormat},
-      {"command", f.run.command},
-      {"started", f.run.started},
-      {"exit",
-       {{"status", f.ended ? Json(f.end.status) : Json()},
-        {"signal", or_null(f.end.signal)},
-        {"oom", f.end.oom},
-        {"oom_text", f.end.oom_text}}},
-      {"seconds", number(f.end.seconds)},
-      {"processes", f.end.processes},
-      {"peak_bytes", f.end.peak},
-      {"limit_bytes", or_null(f.run.limit)},
-      {"limit_source", f.run.limit_source},
-      {"verdict", verdict_json(f.verdict)},
-      {"suspects", array_of(f.suspects, suspect_json)},
-      {"account", array_of(f.account, part_json)},
-      {"process_peaks", array_of(f.processes, process_json)},
-      {"snapshots", array_of(f.snapshots, snapshot_json)},
-      {"notes", f.notes},
-      {"recording", f.recording.empty() ? Json() : Json(f.recording)}};
+  const Json json{{"lowtide", f.run.lowtide},
+                  {"format", kJsonFormat},
+                  {"command", f.run.command},
+                  {"started", f.run.started},
+                  {"exit",
+                   {{"status", f.ended ? Json(f.end.status) : Json()},
+                    {"signal", or_null(f.end.signal)},
+                    {"oom", f.end.oom},
+                    {"oom_text", f.end.oom_text}}},
+                  {"seconds", number(f.end.seconds)},
+                  {"processes", f.end.processes},
+                  {"peak_bytes", f.end.peak},
+                  {"limit_bytes", or_null(f.run.limit)},
+                  {"limit_source", f.run.limit_source},
+                  {"verdict", verdict_json(f.verdict)},
+                  {"suspects", array_of(f.suspects, suspect_json)},
+                  {"account", array_of(f.account, part_json)},
+                  {"process_peaks", array_of(f.processes, process_json)},
+                  {"snapshots", array_of(f.snapshots, snapshot_json)},
+                  {"notes", f.notes},
+                  {"recording", f.recording.empty() ? Json() : Json(f.recording)}};
   return json.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 

@@ -13,11 +13,11 @@ namespace {
 
 using verdict::Name;
 
-constexpr int kLabel = 9;               // columns of "memory   "
-constexpr std::size_t kSuspects = 3;    // shown at a glance; all of them in detail
-constexpr std::size_t kHolders = 4;     // of one suspect
-constexpr std::size_t kPeaks = 6;       // processes
-constexpr double kWeak = 0.5;           // confidence below which a suspect is said to be one
+constexpr int kLabel = 9;             // columns of "memory   "
+constexpr std::size_t kSuspects = 3;  // shown at a glance; all of them in detail
+constexpr std::size_t kHolders = 4;   // of one suspect
+constexpr std::size_t kPeaks = 6;     // processes
+constexpr double kWeak = 0.5;         // confidence below which a suspect is said to be one
 
 // "10", "0.25", "1,240".
 std::string rate_text(double rate) {
@@ -52,7 +52,7 @@ class Page {
 
   void paragraph(std::string_view text, int hang, Ink ink = Ink::Plain) {
     const int width = style_.width > 0 ? std::max(20, style_.width - hang) : 0;
-    const auto lines = wrapped(text, width);
+    const auto lines = wrapped(text, width, -hang);  // the first line has no indent
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (i > 0) text_ += std::string(static_cast<std::size_t>(hang), ' ');
       text_ += inked(lines[i], ink, style_) + "\n";
@@ -68,18 +68,21 @@ class Page {
 };
 
 std::string head_text(const Findings& f) {
-  std::string text = "lowtide: " + command_text(f.run.command);
-  if (f.end.seconds > 0) text += " · " + duration_text(f.end.seconds);
-  if (f.end.processes > 1) text += " · " + plural(f.end.processes, "process", "processes");
+  std::vector<std::string> items;
+  if (f.end.seconds > 0) items.push_back(duration_text(f.end.seconds));
+  if (f.end.processes > 1) items.push_back(plural(f.end.processes, "process", "processes"));
   if (f.end.peak > 0) {
-    text += " · peak " + to_text(Bytes{f.end.peak});
+    std::string peak = "peak " + to_text(Bytes{f.end.peak});
     if (f.run.limit > 0) {
-      text += " of " + to_text(Bytes{f.run.limit});
-      if (!f.run.limit_source.empty()) text += " (" + clean(f.run.limit_source) + ")";
+      peak += " of " + to_text(Bytes{f.run.limit});
+      if (!f.run.limit_source.empty()) peak += " (" + clean(f.run.limit_source) + ")";
     }
+    items.push_back(std::move(peak));
   }
-  if (const std::string how = exit_text(f.end); !how.empty()) text += " · " + how;
-  if (!f.ended) text += " · the recorder ended before the program did";
+  if (std::string how = exit_text(f.end); !how.empty()) items.push_back(std::move(how));
+  if (!f.ended) items.emplace_back("the recorder ended before the program did");
+  std::string text = "lowtide: " + command_text(f.run.command);
+  for (const std::string& item : items) text += "\u00a0· " + glued(item);
   return text;
 }
 
@@ -90,7 +93,8 @@ Ink ink_of(Name name) {
 
 std::string quiet_line(const Findings& f, const Style& style) {
   const std::string_view name = verdict::to_string(f.verdict.name);
-  std::string line = head_text(f) + " · " + inked(name, ink_of(f.verdict.name), style) + ": " +
+  std::string line = wrapped(head_text(f), 0).front() + " · " +
+                     inked(name, ink_of(f.verdict.name), style) + ": " +
                      std::string(meaning(f.verdict.name));
   if (f.verdict.fits_in > 0) line += " · fits in " + to_text(Bytes{f.verdict.fits_in});
   if (!f.recording.empty()) line += " · saved " + clean(f.recording);
@@ -214,17 +218,18 @@ void say_suspects(const Findings& f, const Style& style, Page& page) {
 // Shares of the sum, the small ones left out, except what is unexplained: that is never hidden.
 void say_account(const Findings& f, const Style& style, Page& page) {
   double sum = 0;
-  for (const Part& part : f.account) sum += static_cast<double>(std::max<std::int64_t>(part.bytes, 0));
+  for (const Part& part : f.account)
+    sum += static_cast<double>(std::max<std::int64_t>(part.bytes, 0));
   if (sum <= 0) return;
   std::string text;
   for (const Part& part : f.account) {
     const double share = 100 * static_cast<double>(part.bytes) / sum;
     const bool small = share < 0.5;
     if (small && !style.detail && (part.name != "unexplained" || part.bytes == 0)) continue;
-    if (!text.empty()) text += "  ·  ";
-    text += clean(part.name) + " ";
-    if (style.detail) text += to_text(Bytes{part.bytes}) + ", ";
-    text += small && part.bytes != 0 ? "< 1 %" : fmt::format("{:.0f} %", share);
+    std::string item = clean(part.name) + " ";
+    if (style.detail) item += to_text(Bytes{part.bytes}) + ", ";
+    item += small && part.bytes != 0 ? "< 1 %" : fmt::format("{:.0f} %", share);
+    text += (text.empty() ? "" : "\u00a0\u00a0·  ") + glued(item);
   }
   page.block("memory", Ink::Bold, text);
 }
@@ -279,7 +284,7 @@ std::string summary(const Findings& f, const Style& style) {
   page.gap();
   say_oom(f, page);
   say_verdict(f, page);
-  if (f.verdict.fits_in > 0 && f.verdict.name != Name::Leak) {
+  if (f.verdict.fits_in > 0 && f.verdict.name != Name::Leak && !f.end.oom) {
     page.block("fits in", Ink::Bold, to_text(Bytes{f.verdict.fits_in}));
   }
   // A verdict that clears the program is not followed by names.
@@ -290,8 +295,8 @@ std::string summary(const Findings& f, const Style& style) {
   for (const std::string& note : f.notes) page.block("note", Ink::Dim, clean(note));
   if (!f.recording.empty()) {
     page.gap();
-    page.paragraph("saved " + clean(f.recording) +
-                       "   (lowtide report, plot, heap, holders, diff read it)",
+    page.paragraph("saved " + clean(f.recording) + "   " +
+                       glued("(lowtide report, plot, heap, holders, diff read it)"),
                    6);
   }
   return page.take();

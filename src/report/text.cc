@@ -47,18 +47,14 @@ bool in(const std::array<Range, N>& ranges, std::uint32_t code) {
 
 // The blocks a terminal draws two columns wide, and those it draws over the character before.
 // Whole blocks rather than the Unicode tables: a column off in a rare script is no harm here.
-constexpr std::array kWide = {Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},
-                              Range{0x3041, 0xA4CF},   Range{0xAC00, 0xD7A3},
-                              Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},
-                              Range{0xFF00, 0xFF60},   Range{0xFFE0, 0xFFE6},
-                              Range{0x1F300, 0x1F64F}, Range{0x1F900, 0x1F9FF},
-                              Range{0x20000, 0x3FFFD}};
-constexpr std::array kCombining = {Range{0x0300, 0x036F}, Range{0x0483, 0x0489},
-                                   Range{0x0591, 0x05BD}, Range{0x064B, 0x065F},
-                                   Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF},
-                                   Range{0x200B, 0x200F}, Range{0x202A, 0x202E},
-                                   Range{0x2060, 0x2064}, Range{0x20D0, 0x20FF},
-                                   Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}};
+constexpr std::array kWide = {
+    Range{0x1100, 0x115F},   Range{0x2E80, 0x303E},   Range{0x3041, 0xA4CF},  Range{0xAC00, 0xD7A3},
+    Range{0xF900, 0xFAFF},   Range{0xFE30, 0xFE6F},   Range{0xFF00, 0xFF60},  Range{0xFFE0, 0xFFE6},
+    Range{0x1F300, 0x1F64F}, Range{0x1F900, 0x1F9FF}, Range{0x20000, 0x3FFFD}};
+constexpr std::array kCombining = {
+    Range{0x0300, 0x036F}, Range{0x0483, 0x0489}, Range{0x0591, 0x05BD}, Range{0x064B, 0x065F},
+    Range{0x1AB0, 0x1AFF}, Range{0x1DC0, 0x1DFF}, Range{0x200B, 0x200F}, Range{0x202A, 0x202E},
+    Range{0x2060, 0x2064}, Range{0x20D0, 0x20FF}, Range{0xFE00, 0xFE0F}, Range{0xFE20, 0xFE2F}};
 
 int columns_of(std::uint32_t code) {
   if (in(kCombining, code)) return 0;
@@ -130,6 +126,12 @@ std::string padded(std::string_view text, int columns, bool left) {
   return left ? spaces + std::string(text) : std::string(text) + spaces;
 }
 
+std::string glued(std::string_view text) {
+  std::string out;
+  for (char c : text) out += c == ' ' ? std::string("\u00a0") : std::string(1, c);
+  return out;
+}
+
 std::vector<std::string> wrapped(std::string_view text, int width, int taken) {
   std::vector<std::string> lines(1);
   int used = taken;
@@ -149,6 +151,12 @@ std::vector<std::string> wrapped(std::string_view text, int width, int taken) {
     lines.back() += text.substr(from, end - from);
     used += columns + (opens_later_line ? 0 : spaces);
     at = end;
+  }
+  for (std::string& line : lines) {
+    for (auto found = line.find("\u00a0"); found != std::string::npos;
+         found = line.find("\u00a0", found)) {
+      line.replace(found, 2, " ");
+    }
   }
   return lines;
 }

@@ -13,7 +13,7 @@ namespace lowtide::report {
 
 // How text is to look. The cli knows the terminal and NO_COLOR; nobody else asks.
 struct Style {
-  int width = 100;      // columns; 0: never wrap
+  int width = 100;  // columns; 0: never wrap
   bool colours = false;
   bool detail = false;  // everything known, not only what is worth a glance
 };
@@ -35,6 +35,10 @@ std::string shortened(std::string_view text, int columns);
 
 // `text` filled up with spaces to `columns`, on the right or on the left.
 std::string padded(std::string_view text, int columns, bool left = false);
+
+// `text` with its spaces made unbreakable (U+00A0): "1.42 GiB" stays on one line. `wrapped` gives
+// them back as spaces.
+std::string glued(std::string_view text);
 
 // Broken at spaces so that no line is wider than `width` (0: one line). A word that is wider
 // keeps a line to itself, whole, so that it can be copied. The first line has `taken` columns
