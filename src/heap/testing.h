@@ -145,7 +145,7 @@ inline Graph random_graph(std::uint32_t seed, NodeId nodes, EdgeId edges, std::u
   std::vector<std::vector<std::pair<EdgeKind, NodeId>>> out(nodes);
   for (EdgeId e = 0; e < edges; ++e) {
     const auto kind = weak != 0 && below(weak) == 0 ? EdgeKind::Weak : EdgeKind::Item;
-    out[below(nodes)].emplace_back(kind, below(nodes));
+    out[below(nodes)].emplace_back(kind, 1 + below(nodes - 1));
   }
   GraphBuilder builder;
   const NameId types[] = {builder.intern("a"), builder.intern("b")};
