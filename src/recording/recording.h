@@ -4,9 +4,9 @@
 // The file a run leaves: one SQLite database, WAL while the run goes on, one file after it.
 //
 // Writer is used by one thread, commits about once a second, and never fails its caller: a full
-// disk turns it into a counter of what was lost, and `trouble()` says so in one sentence. Reader opens
-// what is there, however the run ended, and says what is missing. The schema and its version are
-// described in docs/formats/recording.md.
+// disk turns it into a counter of what was lost, and `trouble()` says so in one sentence. Reader
+// opens what is there, however the run ended, and says what is missing. The schema and its version
+// are described in docs/formats/recording.md.
 
 #include <cstdint>
 #include <functional>
@@ -53,8 +53,8 @@ struct Process {
   std::string runtime;      // "CPython 3.11.2" where known
   double started = 0;       // seconds since the run started
   std::optional<double> ended;
-  std::int64_t peak = 0;    // bytes: VmHWM or rusage, whichever knows more
-  std::string note;         // "exited with 1", "killed by the OOM killer" …
+  std::int64_t peak = 0;  // bytes: VmHWM or rusage, whichever knows more
+  std::string note;       // "exited with 1", "killed by the OOM killer" …
 };
 
 // One reading of one process; process 0 is the tree, summed, shared pages counted once.
@@ -69,8 +69,8 @@ struct Sample {
   std::int64_t swap = -1;
   std::int64_t allocator_in_use = -1;
   std::int64_t allocator_free = -1;
-  std::int64_t cpu_ms = -1;      // user and system time so far
-  std::int64_t container = -1;   // memory.current; only of process 0
+  std::int64_t cpu_ms = -1;     // user and system time so far
+  std::int64_t container = -1;  // memory.current; only of process 0
 };
 
 struct Round {
@@ -99,11 +99,11 @@ struct HeapInfo {
   std::int64_t id = 0;
   std::int64_t process = 0;
   double seconds = 0;
-  double rounds = 0;       // rounds done by then
-  std::string runtime;     // "CPython 3.11.2"
-  double lock_wait = 0;    // seconds
-  double pause = 0;        // seconds the program was stopped
-  double walk = 0;         // seconds of another core
+  double rounds = 0;     // rounds done by then
+  std::string runtime;   // "CPython 3.11.2"
+  double lock_wait = 0;  // seconds
+  double pause = 0;      // seconds the program was stopped
+  double walk = 0;       // seconds of another core
   std::int64_t nodes = 0;
   std::int64_t edges = 0;
   std::int64_t stored_bytes = 0;  // compressed
@@ -146,15 +146,18 @@ class Reader {
   virtual Run run() const = 0;
   virtual std::optional<End> end() const = 0;
   virtual std::vector<Process> processes() const = 0;
-  virtual std::vector<Sample> samples(std::int64_t process) const = 0;  // oldest first; gaps filled forward
+  virtual std::vector<Sample> samples(
+      std::int64_t process) const = 0;  // oldest first; gaps filled forward
   virtual std::vector<Round> rounds() const = 0;
   virtual std::vector<Event> events() const = 0;
   virtual std::vector<AccountPart> account() const = 0;  // of the last moment each part was known
   virtual std::vector<HeapInfo> heaps() const = 0;       // whole and partial, oldest first
   // Feeds the decompressed stream of a heap to `sink`, piece by piece.
-  virtual Status read_heap(std::int64_t heap, const std::function<bool(std::string_view)>& sink) const = 0;
+  virtual Status read_heap(std::int64_t heap,
+                           const std::function<bool(std::string_view)>& sink) const = 0;
   virtual std::optional<Conclusion> conclusion() const = 0;
-  virtual std::vector<std::string> missing() const = 0;  // sentences: what this recording lacks, and why
+  virtual std::vector<std::string> missing()
+      const = 0;  // sentences: what this recording lacks, and why
 };
 
 }  // namespace lowtide::recording

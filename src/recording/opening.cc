@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "recording/opening.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/units.h"
+#include "recording/recording.h"
+#include "recording/schema.h"
+
+namespace lowtide::recording {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+constexpr std::size_t kHeaderBytes = 100;
+
+// Reading does not trust the file: no function of it runs, and a page that lies about its cells
+// is an error and not a wild read.
+constexpr const char* kReading =
+    "pragma trusted_schema = off; pragma cell_size_check = on; pragma mmap_size = 0;"
+    "pragma busy_timeout = 2000; pragma cache_size = -2048; pragma temp_store = memory;";
+
+std::int64_t size_of(const std::string& path) {
+  struct stat found {};
+  return ::stat(path.c_str(), &found) == 0 ? found.st_size : -1;
+}
+
+// Tries the file's first pages. SQLITE_OK or what stands in the way.
+int probe(const Database& database) {
+  database.execute(kReading);
+  sqlite3_limit(database.handle(), SQLITE_LIMIT_LENGTH, 1 << 28);
+  return database.execute("select count(*) from sqlite_schema");
+}
+
+// A connection that has read the schema, or the code of what kept it from that.
+struct Attempt {
+  Database database;
+  int code = SQLITE_ERROR;
+};
+
+Attempt attempt(const std::string& path, int flags, std::string_view options = "",
+                bool damaged = false) {
+  Attempt result;
+  auto opened = Database::open(path, flags, options);
+  if (!opened) return result;
+  result.database = std::move(*opened);
+  if (damaged) {
+    // SQLite refuses a file that is shorter than its header says unless this is on, and closing
+    // must not write into what is left.
+    result.database.execute("pragma writable_schema = on");
+    sqlite3_db_config(result.database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  }
+  result.code = probe(result.database);
+  return result;
+}
+
+bool is_damage(int code) {
+  const int kind = code & 0xff;
+  return kind == SQLITE_CORRUPT || kind == SQLITE_NOTADB || code == SQLITE_IOERR_SHORT_READ;
+}
+
+Result<std::unique_ptr<ScratchFolder>> copy_with_journals(const std::string& path) {
+  auto scratch = ScratchFolder::make();
+  if (!scratch) return scratch;
+  for (const char* end : {"", "-wal", "-journal"}) {
+    if (size_of(path + end) < 0) continue;
+    std::error_code error;
+    const std::string copy = (*scratch)->path() + "/copy.tide" + end;
+    fs::copy_file(path + end, copy, error);
+    if (!error) fs::permissions(copy, fs::perms::owner_read | fs::perms::owner_write, error);
+    if (error) {
+      return Error{Code::Io, fmt::format("cannot copy {} to {} to recover it: {}", path,
+                                         (*scratch)->path(), error.message())};
+    }
+  }
+  return scratch;
+}
+
+Result<Opened> open_damaged(const std::string& path, bool journals) {
+  // Safe to read directly only now: SQLite cannot use the file, so no recorder of this process
+  // can hold locks on it, which closing a descriptor would drop.
+  const auto head = read_file(path, kHeaderBytes);
+  if (!head) return head.error();
+  const std::int64_t size = size_of(path);
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>((*head)[i]); };
+  if (std::string_view(*head).substr(0, kMagic.size()) !=
+      kMagic.substr(0, std::min(head->size(), kMagic.size()))) {
+    return Error{Code::Invalid, fmt::format("{} is not a recording of lowtide", path)};
+  }
+  const Error nothing{Code::Corrupt,
+                      fmt::format("{} is damaged or cut off after {}, too early for anything to be "
+                                  "read from it",
+                                  path, to_text(Bytes{size}))};
+  if (head->size() < kHeaderBytes) return nothing;
+  std::int64_t page = byte(16) << 8 | byte(17);
+  if (page == 1) page = 65536;
+  std::int64_t pages = 0;
+  for (std::size_t i = 28; i < 32; ++i) pages = pages << 8 | byte(i);
+
+  Opened opened;
+  opened.damaged = true;
+  Attempt found;
+  if (journals) {
+    auto scratch = copy_with_journals(path);
+    if (scratch) {
+      opened.scratch = std::move(*scratch);
+      found = attempt(opened.scratch->path() + "/copy.tide", SQLITE_OPEN_READWRITE, "", true);
+    }
+  }
+  if (found.code != SQLITE_OK) {
+    found = attempt(path, SQLITE_OPEN_READONLY, "immutable=1", true);
+    if (journals) opened.missing.push_back("What the recorder had not yet moved into the file.");
+  }
+  if (found.code != SQLITE_OK) return nothing;
+  opened.database = std::move(found.database);
+  if (pages * page > size) {
+    opened.missing.push_back(fmt::format("The file is cut off: {} of {} are there.",
+                                         to_text(Bytes{size}), to_text(Bytes{pages * page})));
+  } else {
+    opened.missing.emplace_back("The file is damaged; what its pages still say was read.");
+  }
+  return opened;
+}
+
+// Is it ours, and of a version we know?
+std::optional<Error> stranger(const Database& database, const std::string& path) {
+  const std::string id = database.ask("pragma application_id");
+  const std::string version = database.ask("pragma user_version");
+  if (id != std::to_string(kApplicationId)) {
+    return Error{Code::Invalid,
+                 fmt::format("{} is an SQLite database but not a recording of lowtide", path)};
+  }
+  if (std::atoll(version.c_str()) > kSchemaVersion) {
+    const std::string writer = database.ask("select lowtide_version from run");
+    return Error{
+        Code::Unsupported,
+        fmt::format("{} is a recording of format {}{}{}, and this lowtide reads formats up "
+                    "to {}; read it with a newer lowtide",
+                    path, version, writer.empty() ? "" : ", written by lowtide ", writer,
+                    kSchemaVersion)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<ScratchFolder>> ScratchFolder::make() {
+  const char* base = std::getenv("TMPDIR");
+  std::string path = fmt::format("{}/lowtide-XXXXXX", base != nullptr && *base ? base : "/tmp");
+  if (::mkdtemp(path.data()) == nullptr) return io_error("make a folder like", path, errno);
+  return std::make_unique<ScratchFolder>(path);
+}
+
+ScratchFolder::~ScratchFolder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
+
+Result<Opened> open_recording(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) != 0) return io_error("open", path, errno);
+  if (S_ISDIR(found.st_mode)) {
+    return Error{Code::Invalid, fmt::format("{} is a folder, not a recording", path)};
+  }
+  if (!S_ISREG(found.st_mode)) {
+    return Error{Code::Invalid, fmt::format("{} is not a file, so not a recording", path)};
+  }
+  if (::access(path.c_str(), R_OK) != 0) return io_error("open", path, errno);
+  const bool journals = size_of(path + "-wal") > 0 || size_of(path + "-journal") > 0;
+  if (found.st_size == 0) {
+    return Error{Code::Corrupt, fmt::format("{} is empty: its run ended before it began", path)};
+  }
+
+  Opened opened;
+  const int mode = journals ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+  Attempt tried = attempt(path, mode);
+  if (tried.code != SQLITE_OK && !is_damage(tried.code)) {
+    // It cannot be locked or recovered where it lies.
+    if (journals) {
+      auto scratch = copy_with_journals(path);
+      if (!scratch) return scratch.error();
+      opened.scratch = std::move(*scratch);
+      tried = attempt(opened.scratch->path() + "/copy.tide", SQLITE_OPEN_READWRITE);
+    } else {
+      tried = attempt(path, SQLITE_OPEN_READONLY, "immutable=1");
+    }
+  }
+  if (is_damage(tried.code)) {
+    tried.database.close();
+    auto rest = open_damaged(path, journals);
+    if (!rest) return rest;
+    opened = std::move(*rest);
+  } else if (tried.code != SQLITE_OK) {
+    return Error{Code::Io, fmt::format("cannot read {}: {}", path, meaning_of(tried.code))};
+  } else {
+    opened.database = std::move(tried.database);
+  }
+  if (const auto error = stranger(opened.database, path)) return *error;
+  return opened;
+}
+
+}  // namespace lowtide::recording
