@@ -101,28 +101,9 @@ std::string quiet_line(const Findings& f, const Style& style) {
   return line + "\n";
 }
 
-std::string forecast_text(const verdict::Verdict& v) {
-  if (!v.seconds_to_limit || *v.seconds_to_limit < 0) return "";
-  std::string text = "at this rate the limit is reached in ";
-  const double per_round = v.rate_per_round;
-  const double rounds = per_round > 0 ? *v.seconds_to_limit * v.rate_per_second / per_round : 0;
-  if (v.rounds > 0 && rounds >= 1) {
-    text += plural(std::llround(rounds), "round", "rounds") + ", about ";
-  } else {
-    text += "about ";
-  }
-  return text + duration_text(*v.seconds_to_limit);
-}
-
 void say_verdict(const Findings& f, Page& page) {
   std::string text = clean(f.verdict.why);
   if (text.empty()) text = meaning(f.verdict.name);
-  // The verdict may have said so itself; twice would read like two findings.
-  if (const std::string forecast = forecast_text(f.verdict);
-      !forecast.empty() && text.find("limit") == std::string::npos) {
-    while (!text.empty() && text.back() == '.') text.pop_back();
-    text += "; " + forecast;
-  }
   page.block(verdict::to_string(f.verdict.name), ink_of(f.verdict.name), text);
 }
 
