@@ -21,7 +21,7 @@ namespace lowtide::cli {
 class CaptureSchedule {
  public:
   static constexpr std::size_t kMost = 8;
-  static constexpr double kFirstAge = 0.35;     // seconds: the interpreter has mostly started
+  static constexpr double kFirstAge = 0.35;  // seconds: the interpreter has mostly started
   static constexpr double kFirstDistance = 0.4;
   static constexpr double kPauseShare = 0.01;
   static constexpr double kWalkShare = 0.10;

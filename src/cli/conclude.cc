@@ -49,8 +49,8 @@ std::vector<verdict::Point> points_of(const std::vector<Sample>& samples) {
 
 bool is_growth(verdict::Name name) { return name == verdict::Name::Leak; }
 
-// The heaps of a process, boiled down one after the other: at any time one graph is in memory, and at
-// the end the last.
+// The heaps of a process, boiled down one after the other: at any time one graph is in memory, and
+// at the end the last.
 struct HeapStory {
   std::vector<verdict::LivePoint> live;
   std::vector<heap::Suspect> suspects;
@@ -109,8 +109,9 @@ std::vector<double> rounds_of(const recording::Reader& reading) {
 }
 
 // Which of the cases is what a person should be told. A process that leaks comes first, the fastest
-// of them; its growth has to show in the tree or in its heap, because a fork that unshares its parent's
-// pages grows alone. Then the tree, where many small processes grow or more and more of them live.
+// of them; its growth has to show in the tree or in its heap, because a fork that unshares its
+// parent's pages grows alone. Then the tree, where many small processes grow or more and more of
+// them live.
 const Case& choose(const std::vector<Case>& cases) {
   const Case& tree = cases.front();
   const Case* best = nullptr;
@@ -210,12 +211,13 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
         findings.suspects.push_back({suspect, process->pid, process->runtime});
       }
     }
-    std::stable_sort(findings.suspects.begin(), findings.suspects.end(),
-                     [](const auto& a, const auto& b) { return a.what.retained > b.what.retained; });
+    std::stable_sort(
+        findings.suspects.begin(), findings.suspects.end(),
+        [](const auto& a, const auto& b) { return a.what.retained > b.what.retained; });
   }
 
-  // The account of the tree as the recorder closed it last, its anonymous part split by what the heaps
-  // of that time say.
+  // The account of the tree as the recorder closed it last, its anonymous part split by what the
+  // heaps of that time say.
   for (const auto& part : reading.account()) {
     if (part.process == 0 && !part.part.starts_with("container:")) {
       findings.account.push_back({part.part, part.bytes});

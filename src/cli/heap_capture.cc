@@ -124,9 +124,8 @@ HeapCapture::~HeapCapture() {
 }
 
 Result<std::unique_ptr<HeapCapture>> HeapCapture::ask(const RunFolder& folder, lowtide_slot& slot,
-                                                      const lowtide_ask& question,
-                                                      std::string text, Sink sink, double now,
-                                                      bool raw) {
+                                                      const lowtide_ask& question, std::string text,
+                                                      Sink sink, double now, bool raw) {
   const std::uint32_t id = std::atomic_ref(folder.table().next_request).fetch_add(1);
   std::unique_ptr<HeapCapture> capture(new HeapCapture(folder, slot, id));
   sockaddr_un address{};
@@ -139,8 +138,8 @@ Result<std::unique_ptr<HeapCapture>> HeapCapture::ask(const RunFolder& folder, l
   capture->socket_path_.copy(address.sun_path, sizeof address.sun_path - 1);
   capture->listener_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   const mode_t before = ::umask(0177);  // the socket is 0600
-  const int bound = ::bind(capture->listener_.number(),
-                           reinterpret_cast<const sockaddr*>(&address), sizeof address);
+  const int bound = ::bind(capture->listener_.number(), reinterpret_cast<const sockaddr*>(&address),
+                           sizeof address);
   ::umask(before);
   if (bound != 0 || ::listen(capture->listener_.number(), 1) != 0) {
     return io_error("make the socket", capture->socket_path_, errno);

@@ -56,8 +56,9 @@ class HeapCapture {
   const std::string& failure() const { return failure_; }  // one sentence
   const StreamFacts& facts() const { return facts_; }
   double asked_at() const { return asked_at_; }
-  double lock_wait() const { return lock_wait_; }  // seconds
-  double pause() const { return pause_; }          // seconds
+  std::int32_t copy_pid() const { return slot_.copy_pid; }  // 0: there is none (yet)
+  double lock_wait() const { return lock_wait_; }           // seconds
+  double pause() const { return pause_; }                   // seconds
   std::int64_t stream_bytes() const { return stream_bytes_; }
   std::int64_t stored_bytes() const { return stored_bytes_; }
 

@@ -15,8 +15,10 @@ using namespace std::string_view_literals;
 
 TEST(StreamFacts, AnEndRecordIsFoundWhateverItsNumbersLookLike) {
   // Each field is full of 'E's and of bytes that continue.
-  const auto facts = stream_facts("H\x01\x45\x0e" "CPython 3.11.2\x00"sv,
-                                  "EEEE\x45\xc5\x45\x45\xc5\xc5\x45\x00\x05"sv);
+  const auto facts = stream_facts(
+      "H\x01\x45\x0e"
+      "CPython 3.11.2\x00"sv,
+      "EEEE\x45\xc5\x45\x45\xc5\xc5\x45\x00\x05"sv);
   EXPECT_TRUE(facts.ended);
   EXPECT_EQ(facts.runtime, "CPython 3.11.2");
   EXPECT_EQ(facts.nodes, 0x45u << 7 | 0x45u);
@@ -59,12 +61,15 @@ class Answering {
 TEST(HeapCapture, AWholeStreamArrivesAsItWasSent) {
   Answering target;
   std::string got;
-  auto capture = HeapCapture::ask(target.folder, target.slot, {}, "expression",
-                                  [&](std::string_view piece) { got += piece; }, 0, true);
+  auto capture = HeapCapture::ask(
+      target.folder, target.slot, {}, "expression", [&](std::string_view piece) { got += piece; },
+      0, true);
   ASSERT_TRUE(capture);
   EXPECT_EQ((*capture)->step(0, 5), HeapCapture::State::Waiting);
   Fd probe = target.connect();
-  const std::string_view stream = "H\x01\x05\x03py3\x00" "E\x01\x02\x03\x04\x00"sv;
+  const std::string_view stream =
+      "H\x01\x05\x03py3\x00"
+      "E\x01\x02\x03\x04\x00"sv;
   ASSERT_EQ(::write(probe.number(), stream.data(), stream.size()),
             static_cast<ssize_t>(stream.size()));
   EXPECT_EQ((*capture)->step(0, 5), HeapCapture::State::Streaming);
@@ -81,7 +86,8 @@ TEST(HeapCapture, AWholeStreamArrivesAsItWasSent) {
 
 TEST(HeapCapture, ATargetThatNeverAnswersIsGivenUp) {
   Answering target;
-  auto capture = HeapCapture::ask(target.folder, target.slot, {}, "", [](std::string_view) {}, 10);
+  auto capture = HeapCapture::ask(
+      target.folder, target.slot, {}, "", [](std::string_view) {}, 10);
   ASSERT_TRUE(capture);
   EXPECT_EQ((*capture)->step(14, 5), HeapCapture::State::Waiting);
   EXPECT_EQ((*capture)->step(16, 5), HeapCapture::State::Failed);
@@ -91,10 +97,12 @@ TEST(HeapCapture, ATargetThatNeverAnswersIsGivenUp) {
 
 TEST(HeapCapture, OnlyOneMayAskAtATime) {
   Answering target;
-  auto first = HeapCapture::ask(target.folder, target.slot, {}, "", [](std::string_view) {}, 0);
+  auto first = HeapCapture::ask(
+      target.folder, target.slot, {}, "", [](std::string_view) {}, 0);
   ASSERT_TRUE(first);
   const std::uint32_t id = target.slot.request;
-  auto second = HeapCapture::ask(target.folder, target.slot, {}, "", [](std::string_view) {}, 0);
+  auto second = HeapCapture::ask(
+      target.folder, target.slot, {}, "", [](std::string_view) {}, 0);
   EXPECT_FALSE(second);
   EXPECT_EQ(target.slot.request, id) << "the first one's request stands";
 }

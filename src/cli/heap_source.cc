@@ -49,9 +49,9 @@ std::int64_t main_process(const std::vector<recording::HeapInfo>& heaps) {
     ++count;
     nodes = std::max(nodes, info.nodes);
   }
-  const auto best = std::max_element(weight.begin(), weight.end(), [](const auto& a, const auto& b) {
-    return a.second.second < b.second.second;
-  });
+  const auto best = std::max_element(
+      weight.begin(), weight.end(),
+      [](const auto& a, const auto& b) { return a.second.second < b.second.second; });
   return best == weight.end() ? 0 : best->first;
 }
 
@@ -129,9 +129,10 @@ Result<cpython::HeapAnswer> ask_process(std::int32_t pid, lowtide_ask question, 
     }
     return std::move(stream).finish();
   }
-  return Error{Code::NotFound, fmt::format("process {} does not run under 'lowtide run' (or without "
-                                           "the probe), so it cannot be asked",
-                                           pid)};
+  return Error{Code::NotFound,
+               fmt::format("process {} does not run under 'lowtide run' (or without "
+                           "the probe), so it cannot be asked",
+                           pid)};
 }
 
 Result<HeapChoice> choose_heap(const std::string& target, int snapshot, bool contents) {
@@ -173,8 +174,8 @@ Result<HeapChoice> choose_heap(const std::string& target, int snapshot, bool con
   }
   const auto count = choice.heaps.size();
   if (snapshot < 0 || static_cast<std::size_t>(snapshot) > count) {
-    return Error{Code::Invalid, fmt::format("{} holds {} heaps, there is no number {}", path, count,
-                                            snapshot)};
+    return Error{Code::Invalid,
+                 fmt::format("{} holds {} heaps, there is no number {}", path, count, snapshot)};
   }
   choice.position = snapshot == 0 ? count - 1 : static_cast<std::size_t>(snapshot) - 1;
   const recording::HeapInfo& info = choice.heaps[choice.position];

@@ -34,15 +34,15 @@ Result<cpython::HeapAnswer> ask_process(std::int32_t pid, lowtide_ask question, 
 
 struct HeapChoice {
   heap::Graph graph;
-  std::string name;              // "train.tide, heap 3 of 8, 41 s" or "process 4242, now"
-  std::int64_t process = 0;      // of the recording; 0: live
-  std::unique_ptr<recording::Reader> reader;         // null: live
-  std::vector<recording::HeapInfo> heaps;            // of the same process, oldest first
-  std::size_t position = 0;                          // of this one among them
+  std::string name;          // "train.tide, heap 3 of 8, 41 s" or "process 4242, now"
+  std::int64_t process = 0;  // of the recording; 0: live
+  std::unique_ptr<recording::Reader> reader;  // null: live
+  std::vector<recording::HeapInfo> heaps;     // of the same process, oldest first
+  std::size_t position = 0;                   // of this one among them
 };
 
-// `snapshot`: 1, 2, … among the heaps of the recording's main process; 0: as `target` says, else the
-// last. `contents`: of a live process, excerpts of its strings too.
+// `snapshot`: 1, 2, … among the heaps of the recording's main process; 0: as `target` says, else
+// the last. `contents`: of a live process, excerpts of its strings too.
 Result<HeapChoice> choose_heap(const std::string& target, int snapshot, bool contents);
 
 }  // namespace lowtide::cli

@@ -40,9 +40,9 @@ std::vector<recording::HeapInfo> worth_reading(const std::vector<recording::Heap
   std::int64_t objects = 0;
   for (const recording::HeapInfo& info : heaps) objects += info.nodes;
   if (objects <= kObjects || heaps.size() <= kLeast) return heaps;
-  const auto fit = static_cast<std::size_t>(static_cast<double>(heaps.size()) *
-                                            static_cast<double>(kObjects) /
-                                            static_cast<double>(objects));
+  const auto fit =
+      static_cast<std::size_t>(static_cast<double>(heaps.size()) * static_cast<double>(kObjects) /
+                               static_cast<double>(objects));
   const std::size_t most = std::max(kLeast, fit);
   std::vector<recording::HeapInfo> chosen;
   for (std::size_t i = 0; i < most; ++i) {

@@ -31,10 +31,9 @@ Error cannot_run(const std::string& name, int error) {
     return Error{Code::Permission, fmt::format("cannot run {}: it is a directory", name)};
   }
   if (error == ENOENT) {
-    return Error{Code::NotFound,
-                 name.find('/') == std::string::npos
-                     ? fmt::format("cannot run {}: no such command in PATH", name)
-                     : fmt::format("cannot run {}: no such file", name)};
+    return Error{Code::NotFound, name.find('/') == std::string::npos
+                                     ? fmt::format("cannot run {}: no such command in PATH", name)
+                                     : fmt::format("cannot run {}: no such file", name)};
   }
   if (error == EACCES) {
     return Error{Code::Permission,
@@ -89,7 +88,8 @@ Launched launch(const Launch& what, const std::string& program) {
       ::setenv(entry.substr(0, equals).c_str(), entry.c_str() + equals + 1, 1);
     }
     std::vector<char*> arguments;
-    for (const std::string& word : what.command) arguments.push_back(const_cast<char*>(word.c_str()));
+    for (const std::string& word : what.command)
+      arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     ::sigprocmask(SIG_SETMASK, &what.signal_mask, nullptr);
     ::execv(program.c_str(), arguments.data());

@@ -2,10 +2,9 @@
 //
 // Reads the command line and hands over to the command.
 
-#include <CLI/CLI.hpp>
-
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
@@ -39,13 +38,17 @@ CLI::Validator sizes_of_time() {
 }
 
 void add_run(CLI::App& app, RunOptions& options, std::string& heap) {
-  CLI::App* run = app.add_subcommand("run", "Start a command, watch it to its end, say what was found");
-  run->add_option("--interval", options.interval, "Time between samples (100ms)")->transform(sizes_of_time());
-  run->add_option("--round", options.round_text, "A pattern found in the line a round of work prints");
+  CLI::App* run =
+      app.add_subcommand("run", "Start a command, watch it to its end, say what was found");
+  run->add_option("--interval", options.interval, "Time between samples (100ms)")
+      ->transform(sizes_of_time());
+  run->add_option("--round", options.round_text,
+                  "A pattern found in the line a round of work prints");
   run->add_option("-o,--out", options.out, "File of the recording");
   run->add_option("--json", options.json, "Write what was found to this file as JSON");
   run->add_option("--heap", heap, "Heap snapshots: auto, off, or how many of a process at most");
-  run->add_flag("!--no-probe", options.probe, "Load nothing into the command: memory over time only");
+  run->add_flag("!--no-probe", options.probe,
+                "Load nothing into the command: memory over time only");
   run->add_flag("--contents", options.contents, "Keep short excerpts of the program's strings");
   run->add_flag("-q,--quiet", options.quiet, "Say nothing at the end");
   run->add_option("command", options.command, "The command and its arguments, after --")
@@ -71,7 +74,8 @@ int main(int argc, char** argv) {
   add_run(app, run_options, heap_mode);
 
   PlotOptions plot_options;
-  CLI::App* plot_app = app.add_subcommand("plot", "Memory over time, as a picture or in the terminal");
+  CLI::App* plot_app =
+      app.add_subcommand("plot", "Memory over time, as a picture or in the terminal");
   plot_app->add_option("file", plot_options.file, "A recording (the newest in this folder)");
   plot_app->add_option("-o,--out", plot_options.out, "x.png or x.svg");
   plot_app->add_flag("--dark", plot_options.dark, "On a dark ground");
@@ -86,28 +90,38 @@ int main(int argc, char** argv) {
   HeapOptions heap_options;
   CLI::App* heap_app = app.add_subcommand("heap", "What is in the heap, by type");
   heap_app->add_option("target", heap_options.target, "A pid under 'lowtide run', or a recording");
-  heap_app->add_option("--snapshot", heap_options.snapshot, "Which of the recording's heaps (the last)");
+  heap_app->add_option("--snapshot", heap_options.snapshot,
+                       "Which of the recording's heaps (the last)");
   heap_app->add_option("--type", heap_options.type, "Only this type, object by object");
   heap_app->add_option("--by", heap_options.by, "Order: retained, count or growth")
       ->check(CLI::IsMember({"retained", "count", "growth"}));
   heap_app->add_option("--show", heap_options.show,
-                           "A Python expression of o, evaluated for each object of --type in a copy "
-                           "of the live program (its input and output are real)");
-  heap_app->add_option("--limit", heap_options.limit, "Time for --show (10s)")->transform(sizes_of_time());
+                       "A Python expression of o, evaluated for each object of --type in a copy "
+                       "of the live program (its input and output are real)");
+  heap_app->add_option("--limit", heap_options.limit, "Time for --show (10s)")
+      ->transform(sizes_of_time());
   heap_app->add_option("-n,--most", heap_options.most, "Rows at most (30)");
   heap_app->add_flag("--json", heap_options.json, "As JSON");
-  heap_app->add_flag("--contents", heap_options.contents, "Take excerpts of strings, of a live program");
+  heap_app->add_flag("--contents", heap_options.contents,
+                     "Take excerpts of strings, of a live program");
   heap_app->footer(
       "Examples:\n  lowtide heap train.tide --by growth\n"
       "  lowtide heap 4242 --type DataFrame --show 'list(o.columns), len(o)'\n");
 
   HoldersOptions holders_options;
   CLI::App* holders_app = app.add_subcommand("holders", "Who keeps an object alive");
-  holders_app->add_option("target", holders_options.target, "A pid under 'lowtide run', or a recording");
-  holders_app->add_option("--snapshot", holders_options.snapshot, "Which of the recording's heaps (the last)");
+  holders_app->add_option("target", holders_options.target,
+                          "A pid under 'lowtide run', or a recording");
+  holders_app->add_option("--snapshot", holders_options.snapshot,
+                          "Which of the recording's heaps (the last)");
   auto* type = holders_app->add_option("--type", holders_options.type, "Of objects of this type");
-  auto* object = holders_app->add_option("--object", holders_options.object, "Of the object at this address")->excludes(type);
-  holders_app->add_option("--suspect", holders_options.suspect, "Of the recording's suspect 1, 2, …")->excludes(type)->excludes(object);
+  auto* object =
+      holders_app->add_option("--object", holders_options.object, "Of the object at this address")
+          ->excludes(type);
+  holders_app
+      ->add_option("--suspect", holders_options.suspect, "Of the recording's suspect 1, 2, …")
+      ->excludes(type)
+      ->excludes(object);
   holders_app->add_option("-n,--most", holders_options.most, "Ways of holding at most (5)");
   holders_app->add_option("--svg", holders_options.svg, "Draw the references to this file");
   holders_app->add_option("--png", holders_options.png, "Draw the references to this file");
@@ -118,11 +132,14 @@ int main(int argc, char** argv) {
 
   DiffOptions diff_options;
   CLI::App* diff_app = app.add_subcommand("diff", "What grew between two heaps");
-  diff_app->add_option("before", diff_options.before, "A recording, or one heap of it: train.tide@1")->required();
+  diff_app
+      ->add_option("before", diff_options.before, "A recording, or one heap of it: train.tide@1")
+      ->required();
   diff_app->add_option("after", diff_options.after, "The same (the last heap of the first)");
   diff_app->add_option("-n,--most", diff_options.most, "Rows at most (30)");
   diff_app->add_flag("--json", diff_options.json, "As JSON");
-  diff_app->footer("Examples:\n  lowtide diff train.tide\n  lowtide diff monday.tide@8 tuesday.tide@8\n");
+  diff_app->footer(
+      "Examples:\n  lowtide diff train.tide\n  lowtide diff monday.tide@8 tuesday.tide@8\n");
 
   try {
     app.parse(argc, argv);

@@ -17,8 +17,8 @@
 namespace lowtide::cli {
 namespace {
 
-constexpr double kAnswerLimit = 20;      // seconds a program may take to give its heap
-constexpr double kFinishLimit = 10;      // seconds we wait for a heap after the command has ended
+constexpr double kAnswerLimit = 20;  // seconds a program may take to give its heap
+constexpr double kFinishLimit = 10;  // seconds we wait for a heap after the command has ended
 constexpr std::uint32_t kWalkLimitMs = 60'000;
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
 constexpr double kMostAccountDistance = 60;
@@ -77,7 +77,8 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
     if (running_) step_capture(at);
     double wait = child_ended_ ? 0.05 : next_tick - at;
     if (running_ && limit_.bytes > 0) wait = std::min(wait, kGuardInterval);
-    pollfd watched[2] = {{signals, POLLIN, 0}, {running_ ? running_->capture->fd() : -1, POLLIN, 0}};
+    pollfd watched[2] = {{signals, POLLIN, 0},
+                         {running_ ? running_->capture->fd() : -1, POLLIN, 0}};
     const auto milliseconds = static_cast<int>(std::max(0.0, wait) * 1000 + 0.999);
     if (::poll(watched, 2, milliseconds) > 0 && watched[0].revents != 0) on_signals(signals);
   }
@@ -111,14 +112,14 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
   if (!end.oom && oom_.kills() > 0) {
     note(at, 0, "oom", "the OOM killer took a process of this container during the run");
   }
-  end.processes = static_cast<std::int64_t>(tree_->members().size());
-  end.peak = sampler_->peak();
-  for (const watch::Member& member : tree_->members()) end.peak = std::max(end.peak, member.peak);
+  end.processes = tree_->count();
+  end.peak = std::max(sampler_->peak(), largest_peak_);
   if (const auto unseen = tree_->unseen(); unseen.at_least > 0) {
     note(at, 0, "lost", fmt::format("{} processes ended between two samples", unseen.at_least));
   }
   if (lines_.lost() > 0) {
-    note(at, 0, "lost", fmt::format("{} lines of output came too fast to be looked at", lines_.lost()));
+    note(at, 0, "lost",
+         fmt::format("{} lines of output came too fast to be looked at", lines_.lost()));
   }
   return end;
 }
@@ -200,6 +201,7 @@ void Recorder::tick(double at) {
 }
 
 void Recorder::put_process(const watch::Member& member) {
+  largest_peak_ = std::max(largest_peak_, member.peak);
   recording::Process process;
   process.id = member.id;
   process.pid = member.pid;
@@ -222,6 +224,8 @@ void Recorder::put_process(const watch::Member& member) {
 }
 
 void Recorder::take_changes(double at) {
+  // A copy is our child for as long as it lives, and none of the target's.
+  if (running_) tree_->ignore(running_->capture->copy_pid());
   for (const watch::Change& change : tree_->update(at)) {
     const watch::Member* member = tree_->find(change.id);
     if (!member) continue;
@@ -282,7 +286,8 @@ void Recorder::find_runtimes(double at) {
     runtime_of_[id] = runtime;
     put_process(*member);
     if (runtime.starts_with("CPython")) {
-      subjects_.try_emplace(id, Subject{id, member->pid, CaptureSchedule(member->seen)});
+      subjects_.try_emplace(id,
+                            Subject{id, member->pid, CaptureSchedule(member->seen), 0, "", true});
     }
   }
 }
@@ -343,8 +348,8 @@ std::int64_t Recorder::headroom() const {
 }
 
 bool Recorder::room_for_copy(const watch::Reading& reading, std::string& why) const {
-  // The copy shares every page until the program writes to it: a busy program copied two fifths of its
-  // pages in the second the walk took (docs/benchmarks.md). The walk's own tables come on top.
+  // The copy shares every page until the program writes to it: a busy program copied two fifths of
+  // its pages in the second the walk took (docs/benchmarks.md). The walk's own tables come on top.
   const std::int64_t resident = std::max<std::int64_t>(reading.resident, 0);
   const std::int64_t wanted = resident / 2 + resident / 20 + (32 << 20);
   const std::int64_t room = headroom();
@@ -401,9 +406,11 @@ void Recorder::start_capture(double at) {
   question.walk_limit_ms = kWalkLimitMs;
   question.lock_limit_ms = static_cast<std::uint32_t>(kAnswerLimit * 1000);
   const std::int64_t room = headroom();
-  question.memory_limit = limit_.bytes > 0 ? static_cast<std::uint64_t>(std::max<std::int64_t>(room / 2, 16 << 20)) : 0;
-  auto capture = HeapCapture::ask(*folder_, *slot, question, "",
-                                  [this, heap](std::string_view piece) { writer_.put_heap(heap, piece); }, at);
+  question.memory_limit =
+      limit_.bytes > 0 ? static_cast<std::uint64_t>(std::max<std::int64_t>(room / 2, 16 << 20)) : 0;
+  auto capture = HeapCapture::ask(
+      *folder_, *slot, question, "",
+      [this, heap](std::string_view piece) { writer_.put_heap(heap, piece); }, at);
   if (!capture) {
     writer_.drop_heap(heap);
     return subject->schedule.refused(at);
@@ -439,7 +446,6 @@ void Recorder::capture_done(double at) {
   info.stored_bytes = capture.stored_bytes();
   info.whole = (capture.facts().flags & (LOWTIDE_END_TIME | LOWTIDE_END_MEMORY)) == 0;
   writer_.end_heap(info);
-  ++heaps_;
   if (const auto found = subjects_.find(running_->process); found != subjects_.end()) {
     Subject& subject = found->second;
     ++subject.taken;

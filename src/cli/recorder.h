@@ -106,7 +106,7 @@ class Recorder {
   double account_distance_ = 1;
   double next_allocator_ = 0.2;
   double next_runtimes_ = 0;
-  int heaps_ = 0;
+  std::int64_t largest_peak_ = 0;
 };
 
 }  // namespace lowtide::cli

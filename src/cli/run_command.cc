@@ -69,7 +69,8 @@ Result<std::unique_ptr<recording::Writer>> open_recording(const RunOptions& opti
       fmt::format("lowtide-{}-{}", file_word(options.command[0]), time_text("%Y%m%d-%H%M%S"));
   const char* temporary = std::getenv("TMPDIR");
   Error last{Code::Io, ""};
-  for (const std::string& folder : {std::string(), std::string(temporary ? temporary : "/tmp") + "/"}) {
+  for (const std::string& folder :
+       {std::string(), std::string(temporary ? temporary : "/tmp") + "/"}) {
     for (int again = 1; again < 100; ++again) {
       std::string path = folder + name;
       if (again > 1) path += fmt::format("-{}", again);
@@ -119,8 +120,7 @@ sigset_t watched_signals() {
 }
 
 // Says and writes what the run found. Its troubles are the recorder's, never the target's.
-void conclude_run(const RunOptions& options, recording::Writer& writer,
-                  const recording::End& end) {
+void conclude_run(const RunOptions& options, recording::Writer& writer, const recording::End& end) {
   const std::string path = writer.path();
   writer.settle(end.seconds);
   report::Findings findings;
@@ -204,9 +204,9 @@ int run_command(const RunOptions& options) {
     }
     if (folder && no_probe.empty()) {
       const char* preload = std::getenv("LD_PRELOAD");
-      what.environment = {
-          fmt::format("LD_PRELOAD={}{}{}", probe, preload && *preload ? ":" : "", preload ? preload : ""),
-          fmt::format("{}={}", LOWTIDE_ENVIRONMENT, folder->path())};
+      what.environment = {fmt::format("LD_PRELOAD={}{}{}", probe, preload && *preload ? ":" : "",
+                                      preload ? preload : ""),
+                          fmt::format("{}={}", LOWTIDE_ENVIRONMENT, folder->path())};
     }
   }
 

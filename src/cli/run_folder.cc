@@ -78,8 +78,7 @@ Result<RunFolder> RunFolder::join(const std::string& path) {
   if (!mapped) return mapped.error();
   if ((*mapped)->magic != LOWTIDE_TABLE_MAGIC || (*mapped)->version != LOWTIDE_TABLE_VERSION) {
     ::munmap(*mapped, sizeof(lowtide_table));
-    return Error{Code::Unsupported,
-                 fmt::format("{} was made by another version of lowtide", file)};
+    return Error{Code::Unsupported, fmt::format("{} was made by another version of lowtide", file)};
   }
   return RunFolder(path, *mapped, false);
 }

@@ -16,13 +16,13 @@ struct RunOptions {
   double interval = 0.1;  // seconds
   std::string round_text;
   std::optional<LinePattern> round;
-  std::string out;     // of the recording; "" for a name made from the command and the time
+  std::string out;  // of the recording; "" for a name made from the command and the time
   bool probe = true;
   bool heap = true;
-  int heap_most = 0;   // snapshots of a process at most; 0: as many as are worth it
+  int heap_most = 0;  // snapshots of a process at most; 0: as many as are worth it
   bool contents = false;
   bool quiet = false;
-  std::string json;    // file to write; "" for none
+  std::string json;  // file to write; "" for none
 };
 
 }  // namespace lowtide::cli

@@ -6,9 +6,9 @@
 // Graphs of a large program do not fit in memory two at a time, so each one is boiled down to a
 // Census as it is read; the suspects are found from the censuses and the last graph.
 //
-//     graph 1 -> census 1 \
-//     graph 2 -> census 2  >-- what rises in every interval --> suspects (paths from graph 3)
-//     graph 3 -> census 3 /
+//     graph 1 -> census 1 --.
+//     graph 2 -> census 2 --+-- what rises in every interval --> suspects (paths from graph 3)
+//     graph 3 -> census 3 --'
 
 #include <cstdint>
 #include <memory>
