@@ -61,7 +61,7 @@ struct HeapStory {
 };
 
 HeapStory read_heaps(const recording::Reader& reading, const std::vector<HeapInfo>& heaps,
-                     const ConcludeOptions& options) {
+                     const std::vector<double>& rounds, const ConcludeOptions& options) {
   HeapStory story;
   std::vector<heap::CensusPoint> points;
   std::unique_ptr<heap::Graph> last;
@@ -85,7 +85,7 @@ HeapStory read_heaps(const recording::Reader& reading, const std::vector<HeapInf
     live.garbage = heap::garbage_bytes(*census).count;
     live.objects = last->node_count();
     story.live.push_back(live);
-    points.push_back({info.seconds, info.rounds, std::move(census)});
+    points.push_back({info.seconds, rounds_until(rounds, info.seconds), std::move(census)});
   }
   if (!last) return story;
   for (heap::NodeId n = 0; n < last->node_count(); ++n) {
@@ -101,11 +101,22 @@ HeapStory read_heaps(const recording::Reader& reading, const std::vector<HeapInf
   return story;
 }
 
-// Rounds as marked by the pattern, else as the lines of output, else as the curve itself shows.
-std::vector<double> rounds_of(const recording::Reader& reading) {
-  std::vector<double> rounds;
-  for (const recording::Round& round : reading.rounds()) rounds.push_back(round.seconds);
+struct Rounds {
+  std::vector<double> ends;
+  bool guessed = false;  // by the lines of output, not by the person's pattern
+};
+
+Rounds rounds_of(const recording::Reader& reading) {
+  Rounds rounds;
+  for (const recording::Round& round : reading.rounds()) {
+    rounds.ends.push_back(round.seconds);
+    rounds.guessed = rounds.guessed || round.source != "pattern";
+  }
   return rounds;
+}
+
+double rounds_until(const std::vector<double>& ends, double seconds) {
+  return static_cast<double>(std::upper_bound(ends.begin(), ends.end(), seconds) - ends.begin());
 }
 
 // Which of the cases is what a person should be told. A process that leaks comes first, the fastest
@@ -145,7 +156,7 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
 
   const std::vector<Process> processes = reading.processes();
   const std::vector<HeapInfo> heaps = reading.heaps();
-  const std::vector<double> rounds = rounds_of(reading);
+  const Rounds rounds = rounds_of(reading);
   const std::vector<Sample> tree_samples = reading.samples(0);
   if (!findings.ended) {
     findings.end.seconds = tree_samples.empty() ? 0 : tree_samples.back().seconds;
@@ -173,7 +184,7 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
     one.peak = process->peak;
     cases.push_back(one);
     if (!own.empty() && stories.size() < 4) {
-      stories.emplace(process->id, read_heaps(reading, worth_reading(own), options));
+      stories.emplace(process->id, read_heaps(reading, worth_reading(own), rounds.ends, options));
     }
   }
   for (Case& one : cases) {
@@ -181,7 +192,8 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
     evidence.points = points_of(one.process == 0 ? tree_samples : reading.samples(one.process));
     evidence.limit = findings.run.limit;
     evidence.ended_by_limit = findings.end.oom;
-    evidence.rounds = rounds;
+    evidence.rounds = rounds.ends;
+    evidence.rounds_guessed = rounds.guessed;
     if (const auto story = stories.find(one.process); story != stories.end()) {
       evidence.live = story->second.live;
       one.suspects = story->second.suspects;
@@ -192,7 +204,10 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
         if (part.part == "container: page cache") evidence.container_cache = part.bytes;
       }
     }
-    if (evidence.rounds.empty()) evidence.rounds = verdict::find_rounds(evidence.points);
+    if (evidence.rounds.empty()) {
+      evidence.rounds = verdict::find_rounds(evidence.points);
+      evidence.rounds_guessed = true;
+    }
     one.verdict = verdict::judge(evidence);
   }
   const Case& chosen = choose(cases);

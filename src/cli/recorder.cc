@@ -92,8 +92,11 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
   } else {
     end.status = WEXITSTATUS(child_status_);
   }
-  if (folder_) lines_.drain(folder_->table());
-  take_rounds();
+  if (folder_) {
+    lines_.drain(folder_->table());
+    take_rounds();
+    find_rounds(at);
+  }
   take_changes(at);
   watch::Dead dead;
   dead.pid = child;
@@ -300,6 +303,21 @@ void Recorder::take_rounds() {
     const double at = times[rounds_written_];
     writer_.put(recording::Round{at, at - last_round_, "pattern"});
     last_round_ = at;
+  }
+}
+
+void Recorder::find_rounds(double at) {
+  if (options_.round) {
+    if (lines_.rounds().count() == 0) {
+      note(at, 0, "note",
+           fmt::format("no line of output matched the pattern \"{}\"", options_.round_text));
+    }
+    return;
+  }
+  double last = 0;
+  for (const double end : verdict::rounds_from_lines(lines_.kinds(), at)) {
+    writer_.put(recording::Round{end, end - last, "lines"});
+    last = end;
   }
 }
 

@@ -11,37 +11,6 @@ namespace {
 
 bool every_edge(EdgeId) { return true; }
 
-// What one edge adds to the length of a way, in half steps.
-class Costs {
- public:
-  explicit Costs(const Graph& graph)
-      : graph_(graph),
-        dict_(graph.names().find("__dict__")),
-        cell_(graph.names().find("cell_contents")) {}
-
-  std::uint32_t of(EdgeId e) const {
-    switch (graph_.kind(e)) {
-      case EdgeKind::KeyObject:
-        return 3;
-      case EdgeKind::Internal: {
-        const NameId name = graph_.name_id(e);
-        return name != 0 && (name == dict_ || name == cell_) ? 1 : kMost;
-      }
-      default:
-        return 2;
-    }
-  }
-  static std::uint32_t of(RootKind kind) {
-    static constexpr std::array<std::uint32_t, 6> kByRank{0, 2, 4, 5, 6, kMost};
-    return kByRank[static_cast<std::size_t>(rank(kind))];
-  }
-  static constexpr std::uint32_t kMost = 7;
-
- private:
-  const Graph& graph_;
-  NameId dict_, cell_;
-};
-
 // Dial's shortest paths: one bucket for each cost an edge can add, so the time is linear.
 class Search {
  public:
@@ -70,7 +39,7 @@ class Search {
       if ((kind == RootKind::Native) != native || !follow(e)) continue;
       // What has another holder keeps it.
       if (native && tree_.parent[graph_.target(e)] != kUnreached) continue;
-      offer(kSuperRoot, e, Costs::of(kind));
+      offer(kSuperRoot, e, EdgeCosts::of(kind));
     }
   }
 
@@ -101,9 +70,9 @@ class Search {
   }
 
   const Graph& graph_;
-  Costs costs_;
+  EdgeCosts costs_;
   HolderTree tree_;
-  std::array<std::vector<NodeId>, Costs::kMost + 1> buckets_;
+  std::array<std::vector<NodeId>, EdgeCosts::kMost + 1> buckets_;
   std::size_t waiting_ = 0;
   std::uint32_t at_ = 0;
 };
@@ -152,6 +121,31 @@ int rank(RootKind kind) {
       break;
   }
   return 5;
+}
+
+EdgeCosts::EdgeCosts(const Graph& graph)
+    : graph_(graph),
+      dict_(graph.names().find("__dict__")),
+      cell_(graph.names().find("cell_contents")) {}
+
+std::uint32_t EdgeCosts::of(EdgeId e) const {
+  switch (graph_.kind(e)) {
+    case EdgeKind::Root:
+      return of(graph_.root_kind(e));
+    case EdgeKind::KeyObject:
+      return 3;
+    case EdgeKind::Internal: {
+      const NameId name = graph_.name_id(e);
+      return name != 0 && (name == dict_ || name == cell_) ? 1 : kMost;
+    }
+    default:
+      return 2;
+  }
+}
+
+std::uint32_t EdgeCosts::of(RootKind kind) {
+  static constexpr std::array<std::uint32_t, 6> kByRank{0, 2, 4, 5, 6, kMost};
+  return kByRank[static_cast<std::size_t>(rank(kind))];
 }
 
 HolderTree holder_tree(const Graph& graph) { return Search(graph).run(every_edge); }

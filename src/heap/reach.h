@@ -85,11 +85,24 @@ Bytes bytes_of(const Graph& graph, const BitSet& nodes);
 // the runtime, native references.
 int rank(RootKind kind);
 
+// How far an edge leads away from what a person can read. Most cost 2 and one whose name folds
+// away (`__dict__`, a cell) 1; a key as an object and plumbing such as `__class__` cost more, and
+// roots cost by rank, so that a path begins at a module unless that is a long way round.
+class EdgeCosts {
+ public:
+  explicit EdgeCosts(const Graph& graph);
+  std::uint32_t of(EdgeId e) const;
+  static std::uint32_t of(RootKind kind);
+  static constexpr std::uint32_t kMost = 7;
+
+ private:
+  const Graph& graph_;
+  NameId dict_, cell_;
+};
+
 // For each node the edge by which it is best reached, and from whom: following `parent` leads to
-// the super-root by the shortest way that a person can read. An edge costs 2 and one to a name
-// that folds away (`__dict__`, a cell) 1; a key as an object and plumbing such as `__class__` cost
-// more, and roots cost by rank, so that a path begins at a module unless that is a long way round.
-// A native root is taken only where there is no other. The same graph gives the same tree.
+// the super-root by the cheapest way. A native root is taken only where there is no other. The
+// same graph gives the same tree.
 struct HolderTree {
   std::vector<NodeId> parent;  // kUnreached for the super-root and for garbage
   std::vector<EdgeId> edge;    // from parent to the node; meaningless where there is no parent

@@ -65,12 +65,16 @@ Ending ending_of(std::span<const double> x, std::span<const double> y, const Tre
 Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, bool eased) {
   const Trend& trend = course.trend;
   const double least = material(course.level);
-  if (course.growth < least) return Motion::Quiet;
+  if (course.growth < std::max(least, course.blur)) return Motion::Quiet;
+  // What had been gained at a decaying rate before makes a mild bend telling.
+  // The end must agree: a start within the first floors alone also bends a curve.
+  if (fit.shape == Shape::Bend && fit.last_rate < (eased ? 0.85 : 0.7) &&
+      ending.slope < 0.9 * trend.slope) {
+    return Motion::Slowing;
+  }
   const double floor_of_noise = 3 * trend.noise;
   const bool sure = trend.sure_low > 0 && course.growth >= floor_of_noise;
   if (!sure) return trend.slope > 1.645 * trend.error ? Motion::Unsure : Motion::Quiet;
-  // What had been gained at a decaying rate before makes a mild bend telling.
-  if (fit.shape == Shape::Bend && fit.last_rate < (eased ? 0.85 : 0.7)) return Motion::Slowing;
   if (ending.slope + 1.645 * ending.error < 0.5 * trend.slope) return Motion::Slowing;
   const std::size_t wanted = std::min<std::size_t>(5, course.judged() / 2);
   if (course.steps < wanted) return Motion::Stepping;
@@ -99,6 +103,7 @@ Course course_of(const Series& series, std::span<const double> rounds) {
   std::vector<double> swings;
   for (const Window& window : all) swings.push_back(window.highest - window.lowest);
   course.tide = median(swings);
+  course.blur = course.tide * static_cast<double>(all.size()) / static_cast<double>(series.size());
   if (n < kLeastFloors) return course;
 
   // A start, a load, a fill: peeled off from the left while the rest is a better story without it.

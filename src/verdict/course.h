@@ -47,6 +47,7 @@ struct Course {
   bool late_jump = false;        // the last few floors stand far above the rest
   double late_gain = 0;          // by that much
   double tide = 0;               // bytes: how far the curve usually swings within one window
+  double blur = 0;               // bytes: how far it swings from one reading to the next
 
   std::size_t judged() const { return windows.size() - from; }
   double seconds() const { return until - since; }

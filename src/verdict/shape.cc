@@ -14,6 +14,11 @@
 namespace lowtide::verdict {
 namespace {
 
+struct Line {
+  double slope = 0, level = 0;
+  double at(double x) const { return level + slope * x; }
+};
+
 // Sums from which a least-squares line over any stretch follows at once.
 struct Sums {
   double n = 0, x = 0, y = 0, xx = 0, xy = 0, yy = 0;
@@ -31,9 +36,10 @@ struct Sums {
     const double syy = yy - y * y / n;
     return std::max(0.0, sxx > 0 ? syy - sxy * sxy / sxx : syy);
   }
-  double slope() const {
+  Line line() const {
     const double sxx = xx - x * x / n;
-    return sxx > 0 ? (xy - x * y / n) / sxx : 0;
+    const double slope = sxx > 0 ? (xy - x * y / n) / sxx : 0;
+    return {slope, (y - slope * x) / n};
   }
 };
 
@@ -89,26 +95,34 @@ Fit fit_shape(std::span<const double> x, std::span<const double> y, double grain
   const double dust = static_cast<double>(n) * (grain / scale) * (grain / scale);
   const double line = all.squares_about_line() + dust;
 
-  const Trend trend = trend_of(u, v);
-  const double independent = std::clamp(trend.independent, 4.0, static_cast<double>(n));
-  const auto criterion = [&](double squares, double parameters) {
-    return independent * std::log(squares) + parameters * std::log(independent);
+  // How much better than the line, by Bayes' criterion. The floors are worth as many as the better
+  // fit leaves uncorrelated: about a wrong line even white floors look like a walk.
+  const auto gain = [&](double squares, const std::vector<double>& residuals, double parameters) {
+    const double deviation = std::sqrt(squares / static_cast<double>(n));
+    const double independent =
+        std::max(4.0, static_cast<double>(n) / inflation(residuals, deviation, parameters));
+    return independent * std::log(line / squares) - (parameters - 2) * std::log(independent);
   };
-  double best = criterion(line, 2);
+  std::vector<double> residuals(n);
 
   // A bend starts where growth starts; the first floor may stand on the ground still.
   double bend = std::numeric_limits<double>::infinity();
-  double bend_end = 1;
-  for (const Curve& curve : curves()) {
+  const Curve* curve = nullptr;
+  Line curve_line;
+  for (const Curve& candidate : curves()) {
     Sums sums;
-    for (std::size_t i = 0; i < n; ++i) sums.add(curve.of(u[i]), v[i]);
+    for (std::size_t i = 0; i < n; ++i) sums.add(candidate.of(u[i]), v[i]);
     const double squares = sums.squares_about_line() + dust;
-    if (sums.slope() > 0 && squares < bend) bend = squares, bend_end = curve.end;
+    if (sums.line().slope > 0 && squares < bend) {
+      bend = squares, curve = &candidate, curve_line = sums.line();
+    }
   }
-  // The curve is picked from many: a margin of its own before it beats the line.
-  if (criterion(bend, 3) + 4 < best) {
-    best = criterion(bend, 3);
-    fit = {Shape::Bend, 0, bend_end};
+  double best = 0;
+  if (curve != nullptr) {
+    for (std::size_t i = 0; i < n; ++i) residuals[i] = v[i] - curve_line.at(curve->of(u[i]));
+    // The curve is picked from many: a margin before it beats the line.
+    const double better = gain(bend, residuals, 3) - 4;
+    if (better > best) best = better, fit = {Shape::Bend, 0, curve->end};
   }
 
   double broken = std::numeric_limits<double>::infinity();
@@ -119,8 +133,11 @@ Fit fit_shape(std::span<const double> x, std::span<const double> y, double grain
         before[i].squares_about_line() + all.minus(before[i]).squares_about_line() + dust;
     if (squares < broken) broken = squares, at = i;
   }
-  if (at > 0 && broken < 0.5 * line && criterion(broken, 5) + 2 < best) {
-    fit = {Shape::Broken, at, 1};
+  if (at > 0 && broken < 0.5 * line) {
+    const Line first = before[at].line();
+    const Line last = all.minus(before[at]).line();
+    for (std::size_t i = 0; i < n; ++i) residuals[i] = v[i] - (i < at ? first : last).at(u[i]);
+    if (gain(broken, residuals, 5) - 2 > best) fit = {Shape::Broken, at, 1};
   }
   return fit;
 }

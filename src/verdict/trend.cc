@@ -23,12 +23,13 @@ double student(double z, double freedom) {
          (3 * std::pow(z, 7) + 19 * std::pow(z, 5) + 17 * z * z * z - 15 * z) / (384 * v * v * v);
 }
 
-// By how much the variance of the slope grows because floors follow one another.
-double inflation(const std::vector<double>& residuals, double deviation) {
+}  // namespace
+
+double inflation(std::span<const double> residuals, double deviation, double parameters) {
   const auto n = static_cast<double>(residuals.size());
   if (residuals.size() < 6 || deviation <= 0) return 1;
   // Wild residuals are pulled in, else one burst decides how correlated the rest is.
-  std::vector<double> tame(residuals);
+  std::vector<double> tame(residuals.begin(), residuals.end());
   for (double& value : tame) value = std::clamp(value, -3 * deviation, 3 * deviation);
   double energy = 0;
   double lagged = 0;
@@ -38,15 +39,13 @@ double inflation(const std::vector<double>& residuals, double deviation) {
   }
   if (energy <= 0) return 1;
   const double raw = lagged / energy;
-  // About a fitted line the estimate is low by about (2 + 4 r) / n.
-  const double r = std::clamp(raw + (2 + 4 * raw) / n, 0.0, 0.95);
+  // Each fitted parameter takes about 1 / n from the estimate.
+  const double r = std::clamp(raw + (parameters + 4 * raw) / n, 0.0, 0.95);
   // White floors look correlated by chance; only what chance does not explain counts in full.
   const double chance = 1 / std::sqrt(n);
   const double used = raw < chance ? r * std::max(0.0, raw / chance) : r;
   return std::clamp((1 + used) / (1 - used), 1.0, n / 2);
 }
-
-}  // namespace
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;
@@ -115,7 +114,7 @@ Trend trend_of(std::span<const double> x, std::span<const double> y) {
   }
   trend.noise = std::max(mad, std::sqrt(squares / std::max(1.0, n - 2)));
 
-  const double inflated = inflation(residuals, trend.noise);
+  const double inflated = inflation(residuals, trend.noise, 2);
   trend.independent = n / inflated;
   // 1.05: Theil and Sen's slope is 90 % as efficient as least squares under normal noise.
   trend.error = spread_of_x > 0 ? 1.05 * trend.noise * std::sqrt(inflated / spread_of_x) : 0;

@@ -28,6 +28,10 @@ struct Trend {
 // slope of nothing known: an interval without bounds.
 Trend trend_of(std::span<const double> x, std::span<const double> y);
 
+// By how much floors that follow one another widen an interval: n of them are worth n / this.
+// `residuals` about a fit with some `parameters`; `deviation` is theirs.
+double inflation(std::span<const double> residuals, double deviation, double parameters);
+
 double median(std::vector<double> values);  // 0 where there are none
 
 // The value at `share` (0..1) of the sorted values; 0 where there are none.

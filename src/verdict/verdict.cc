@@ -74,7 +74,7 @@ bool work_repeats(const Evidence& evidence, const std::vector<double>& rounds,
   return find_rounds(evidence.points).size() >= kLeastRepeats;
 }
 
-// High for a small part of the run, once or a few times, and not at the end.
+// High for a small part of the run, once or a few times, neither at the start nor at the end.
 bool had_peak(const Series& resident, Findings& findings) {
   const auto windows = equal_windows(resident, std::min<std::size_t>(200, resident.size()));
   std::vector<double> highs;
@@ -89,7 +89,8 @@ bool had_peak(const Series& resident, Findings& findings) {
     ++above;
     if (i == 0 || highs[i - 1] <= middle) ++episodes;
   }
-  return episodes <= 3 && above * 4 <= highs.size() && highs.back() <= middle;
+  return episodes <= 3 && above * 4 <= highs.size() && highs.front() <= middle &&
+         highs.back() <= middle;
 }
 
 void name_as(Findings& findings, Name name, Because because) {

@@ -59,10 +59,10 @@ struct Change {
 
 // Processes of the tree that ended without anybody having seen them.
 struct Unseen {
-  std::int64_t at_least =
-      0;  // reaped by us, reported by a probe, or missed by their parent's rusage
-  std::int64_t at_most = -1;  // pids (threads too) the whole machine handed out and we never met;
-                              // -1: the kernel does not say
+  // Gone when we looked, reaped by us, reported by a probe, or counted in their parent's usage.
+  std::int64_t at_least = 0;
+  // Pids (threads' too) that the whole machine handed out and we never met; -1: not known.
+  std::int64_t at_most = -1;
 };
 
 class ProcessTree {
@@ -91,8 +91,10 @@ class ProcessTree {
   // where it is above what the process may have inherited by fork, or from its own children.
   void note_exit(std::int32_t pid, int wait_status, const rusage& usage, double now);
 
-  // What a probe's slot or a status file says of a peak.
+  // What a probe's slot says of a peak: an ru_maxrss, to be doubted as above.
   void note_peak(std::int32_t pid, std::int64_t bytes);
+  // What VmHWM says, which is the process' own.
+  void note_high_water(std::int64_t id, std::int64_t bytes);
 
   // A child of the subreaper that is not the target's: never adopted.
   void ignore(std::int32_t pid);
