@@ -49,6 +49,24 @@ std::vector<verdict::Point> points_of(const std::vector<Sample>& samples) {
 
 bool is_growth(verdict::Name name) { return name == verdict::Name::Leak; }
 
+struct Rounds {
+  std::vector<double> ends;
+  bool guessed = false;  // by the lines of output, not by the person's pattern
+};
+
+Rounds rounds_of(const recording::Reader& reading) {
+  Rounds rounds;
+  for (const recording::Round& round : reading.rounds()) {
+    rounds.ends.push_back(round.seconds);
+    rounds.guessed = rounds.guessed || round.source != "pattern";
+  }
+  return rounds;
+}
+
+double rounds_until(const std::vector<double>& ends, double seconds) {
+  return static_cast<double>(std::upper_bound(ends.begin(), ends.end(), seconds) - ends.begin());
+}
+
 // The heaps of a process, boiled down one after the other: at any time one graph is in memory, and
 // at the end the last.
 struct HeapStory {
@@ -99,24 +117,6 @@ HeapStory read_heaps(const recording::Reader& reading, const std::vector<HeapInf
     story.suspects = heap::find_suspects(points, *last, heap::SuspectOptions{});
   }
   return story;
-}
-
-struct Rounds {
-  std::vector<double> ends;
-  bool guessed = false;  // by the lines of output, not by the person's pattern
-};
-
-Rounds rounds_of(const recording::Reader& reading) {
-  Rounds rounds;
-  for (const recording::Round& round : reading.rounds()) {
-    rounds.ends.push_back(round.seconds);
-    rounds.guessed = rounds.guessed || round.source != "pattern";
-  }
-  return rounds;
-}
-
-double rounds_until(const std::vector<double>& ends, double seconds) {
-  return static_cast<double>(std::upper_bound(ends.begin(), ends.end(), seconds) - ends.begin());
 }
 
 // Which of the cases is what a person should be told. A process that leaks comes first, the fastest
