@@ -21,6 +21,7 @@ namespace {
 
 constexpr double kSlowSeconds = 1.0;   // stat of each process; the full sweep
 constexpr double kYoungSeconds = 0.1;  // between looks at a process that may be about to exec
+constexpr int kUnsettled = 10;         // looks at an empty command line before it is believed
 constexpr std::size_t kNameBytes = 80;
 
 // Our own ru_maxrss: what a command we forked may show as its own.
@@ -48,8 +49,9 @@ struct Watched {
   ProcessFiles files;
   std::string comm;
   std::uint64_t stack = 0;
-  std::int64_t text = -1;             // pages of code: differs between programs
-  double looked = 0;                  // when stat was read
+  int unsettled = 0;       // more looks for a command line: it may be in the middle of an exec
+  std::int64_t text = -1;  // pages of code: differs between programs
+  double looked = 0;       // when stat was read
   std::int64_t children_faults = -1;  // cminflt, then
   std::int64_t exits_known = 0;       // of its children, not yet set against a rise of that
 };
@@ -204,6 +206,7 @@ bool ProcessTree::State::add(std::int32_t pid, std::int64_t lister, double now,
   if (stat.start > born_after) met += member.threads;
   member.cpu_ms = ticks_to_ms(stat.ticks);
   name(*one, stat);
+  if (member.name.front() == '[') one->unsettled = kUnsettled;
   Statm statm;
   bool alive = stat.state != 'Z' && stat.state != 'X' && one->files.read_statm(statm);
   out.push_back({Change::Kind::Started, member.id});
@@ -252,21 +255,6 @@ void ProcessTree::State::look(Watched& one, double now) {
   met += std::max(0, threads - member.threads);
   member.threads = threads;
   member.cpu_ms = ticks_to_ms(stat.ticks);
-  if (stat.stack == 0 && one.stack != 0) {  // In the middle of an exec: the name is not there yet.
-    one.looked = now - kSlowSeconds;
-    return;
-  }
-  // Where the stack begins is random in each exec and stays through forks and renames. Where it
-  // may not be seen, a new name tells.
-  bool another = stat.stack != 0 ? stat.stack != one.stack : stat.comm != one.comm;
-  if (another) {
-    name(one, stat);
-    one.stack = stat.stack;
-    if (member.forked) member.peak = -1;  // That was its parent's memory.
-    member.forked = false;
-    ++member.execs;
-    changes.push_back({Change::Kind::Exec, member.id});
-  }
   if (stat.children_faults > one.children_faults && one.children_faults >= 0) {
     // It waited for at least one child. If no child of its that we know has ended, for another.
     if (one.exits_known > 0) {
@@ -276,6 +264,28 @@ void ProcessTree::State::look(Watched& one, double now) {
     }
   }
   one.children_faults = stat.children_faults;
+  // Where the stack begins is random in each exec and stays through forks and renames. Where it
+  // may not be seen, a new name tells.
+  bool another = stat.stack != 0 ? stat.stack != one.stack : stat.comm != one.comm;
+  if (another || one.unsettled > 0) {
+    std::string before = member.name;
+    name(one, stat);
+    // In the middle of an exec the command line is still empty, and the stack moves once more.
+    if (one.unsettled > 0) --one.unsettled;
+    if (another && one.unsettled == 0 && member.name.front() == '[') one.unsettled = kUnsettled;
+    if (member.name.front() != '[') one.unsettled = 0;
+    if (one.unsettled > 0) {
+      member.name = before;
+      return;
+    }
+    if (another) {
+      if (member.forked) member.peak = -1;  // That was its parent's memory.
+      member.forked = false;
+      ++member.execs;
+    }
+    one.stack = stat.stack;
+    if (another || member.name != before) changes.push_back({Change::Kind::Exec, member.id});
+  }
 }
 
 void ProcessTree::State::end(std::int64_t id, double now, std::vector<Change>& out) {
@@ -372,9 +382,8 @@ const std::vector<Change>& ProcessTree::update(double now) {
     bool recoded = statm.text != one.text;
     one.text = statm.text;
     double since = now - one.looked;
-    bool young = now - member.seen < kSlowSeconds;
-    if (recoded || since >= kSlowSeconds || !one.files.identity_kept() ||
-        (one.stack == 0 && young) || (member.forked && resized && since >= kYoungSeconds)) {
+    if (recoded || since >= kSlowSeconds || !one.files.identity_kept() || one.unsettled > 0 ||
+        (member.forked && resized && since >= kYoungSeconds)) {
       s.look(one, now);
       if (!member.running()) continue;  // `one` is no more.
     }
