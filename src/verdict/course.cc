@@ -62,22 +62,32 @@ Ending ending_of(std::span<const double> x, std::span<const double> y, const Tre
           spread > 0 ? 1.05 * whole.noise * std::sqrt(inflated / spread) : 0};
 }
 
-Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, bool eased) {
+// How the part before the judged one gave way to it.
+struct Easing {
+  bool gradual = false;  // it rose in many steps
+  bool mild = false;     // and only a few times as fast: one curve may run through both
+};
+
+Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, const Easing& easing) {
   const Trend& trend = course.trend;
   const double least = material(course.level);
   if (course.growth < std::max(least, course.blur)) return Motion::Quiet;
   // What had been gained at a decaying rate before makes a mild bend telling.
   // The end must agree: a start within the first floors alone also bends a curve.
-  if (fit.shape == Shape::Bend && fit.last_rate < (eased ? 0.85 : 0.7) &&
+  if (fit.shape == Shape::Bend && fit.last_rate < (easing.gradual ? 0.85 : 0.7) &&
       ending.slope < 0.9 * trend.slope) {
     return Motion::Slowing;
   }
-  const double floor_of_noise = 3 * trend.noise;
-  const bool sure = trend.sure_low > 0 && course.growth >= floor_of_noise;
+  const bool most_of_it = 4 * course.judged() >= 3 * course.windows.size();
+  // A part picked because it differs from what was before it has to show more.
+  const double above_noise = (most_of_it ? 3 : 6) * trend.noise;
+  const bool sure = trend.sure_low > 0 && course.growth >= above_noise;
   if (!sure) return trend.slope > 1.645 * trend.error ? Motion::Unsure : Motion::Quiet;
   if (ending.slope + 1.645 * ending.error < 0.5 * trend.slope) return Motion::Slowing;
   const std::size_t wanted = std::min<std::size_t>(5, course.judged() / 2);
   if (course.steps < wanted) return Motion::Stepping;
+  if (fit.doubt < (easing.gradual ? 0.85 : 0.75)) return Motion::Unsure;
+  if (easing.mild && !most_of_it) return Motion::Unsure;
   const bool goes_on = ending.slope >= 0.4 * trend.slope && ending.slope > 2.326 * ending.error;
   return goes_on ? Motion::Rising : Motion::Unsure;
 }
@@ -108,13 +118,20 @@ Course course_of(const Series& series, std::span<const double> rounds) {
 
   // A start, a load, a fill: peeled off from the left while the rest is a better story without it.
   Fit fit;
-  bool eased = false;
+  Easing easing;
   for (int breaks = 0; breaks < kMostBreaks; ++breaks) {
     const std::size_t left = n - course.from;
     fit = fit_shape(axes.x_from(course.from), axes.y_from(course.from), kGrain,
                     std::max(kLeastFloors, left / 6));
     if (fit.shape != Shape::Broken) break;
-    eased = eased || steps_carrying(axes.y_from(course.from).first(fit.at)) >= 4;
+    const auto peeled = axes.y_from(course.from).first(fit.at);
+    if (steps_carrying(peeled) >= std::min<std::size_t>(4, fit.at - 1)) {
+      const double before = trend_of(axes.x_from(course.from).first(fit.at), peeled).slope;
+      const double after =
+          trend_of(axes.x_from(course.from + fit.at), axes.y_from(course.from + fit.at)).slope;
+      easing.gradual = easing.gradual || before > 0;
+      easing.mild = easing.mild || (before > 1.2 * after && before < 5 * after);
+    }
     course.from += fit.at;
     fit = {};
   }
@@ -142,7 +159,7 @@ Course course_of(const Series& series, std::span<const double> rounds) {
   }
   const Ending ending = ending_of(x, y, course.trend);
   course.last_rate = course.trend.slope > 0 ? ending.slope / course.trend.slope : 1;
-  course.motion = motion_of(course, fit, ending, eased);
+  course.motion = motion_of(course, fit, ending, easing);
   return course;
 }
 

@@ -21,6 +21,7 @@ struct Fit {
   Shape shape = Shape::Line;
   std::size_t at = 0;    // Broken: where the second part begins
   double last_rate = 1;  // Bend: the rate at the end over the rate of the whole; 1 for a line
+  double doubt = 1;      // the same of the best curve, where it fits no worse than the line does
 };
 
 // `grain` is a difference that means nothing (pages, a sampler's moment): fits do not
