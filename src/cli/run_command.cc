@@ -14,6 +14,7 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
+#include <ctime>
 #include <cstdlib>
 
 #include "base/file.h"
@@ -190,9 +191,10 @@ int run_command(const RunOptions& options) {
     const std::string probe = probe_path();
     if (probe.empty()) {
       no_probe = "the probe (liblowtide_probe.so) is not where lowtide is installed";
-    } else if (const int reason = lowtide_loadable(program->c_str(), probe.c_str());
-               reason != LOWTIDE_LOADABLE) {
-      no_probe = lowtide_loadable_reason(reason);
+    } else if (const lowtide_loadable can =
+                   lowtide_can_load(program->c_str(), std::getenv("PATH"), probe.c_str());
+               can != LOWTIDE_LOADABLE) {
+      no_probe = lowtide_loadable_sentence(can);
     }
     if (!probe.empty()) {
       auto made = RunFolder::create(probe, options.round ? &*options.round : nullptr, started_ns);
