@@ -7,7 +7,7 @@
 
 namespace lowtide::probe {
 
-thread_local int inside;
+constinit thread_local int inside;
 
 __attribute__((noinline, cold)) void attend_rarely(Hook hook, const void* caller) {
   if (inside != 0) return;

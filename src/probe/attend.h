@@ -12,7 +12,7 @@
 namespace lowtide::probe {
 
 // Depth of this thread in malloc and in our own rare work. Initial-exec: no allocation.
-extern thread_local int inside;
+extern constinit thread_local int inside;
 
 enum class Hook { Allocation, Other };
 

@@ -18,38 +18,37 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LOWTIDE_NEXT(define)                                                                       \
-  define(void*, malloc, (size_t)) define(void*, calloc, (size_t, size_t)) define(                  \
-      void*, realloc, (void*, size_t)) define(void, free, (void*)) define(void*, memalign,         \
-                                                                          (size_t, size_t))        \
-      define(void*, aligned_alloc, (size_t, size_t)) define(                                       \
-          int, posix_memalign, (void**, size_t, size_t)) define(size_t, malloc_usable_size,        \
-                                                                (void*))                           \
-          define(ssize_t, write, (int, const void*, size_t)) define(                               \
-              ssize_t, writev, (int, const iovec*, int)) define(int, puts, (const char*))          \
-              define(ssize_t, read, (int, void*, size_t)) define(                                  \
-                  ssize_t, recv,                                                                   \
-                  (int, void*, size_t, int)) define(int, poll, (pollfd*, nfds_t, int))             \
-                  define(int, select, (int, fd_set*, fd_set*, fd_set*, timeval*)) define(          \
-                      int, epoll_wait, (int, epoll_event*, int, int))                              \
-                      define(int, nanosleep, (const timespec*, timespec*)) define(                 \
-                          int, clock_nanosleep, (clockid_t, int, const timespec*, timespec*))      \
-                          define(int, execve, (const char*, char* const*, char* const*)) define(   \
-                              int, execvpe, (const char*, char* const*, char* const*))             \
-                              define(int, fexecve, (int, char* const*, char* const*)) define(      \
-                                  int, execveat,                                                   \
-                                  (int, const char*, char* const*, char* const*, int))             \
-                                  define(int, posix_spawn,                                         \
-                                         (pid_t*, const char*, const posix_spawn_file_actions_t*,  \
-                                          const posix_spawnattr_t*, char* const*, char* const*))   \
-                                      define(                                                      \
-                                          int, posix_spawnp,                                       \
-                                          (pid_t*, const char*, const posix_spawn_file_actions_t*, \
-                                           const posix_spawnattr_t*, char* const*, char* const*))  \
-                                          define(FILE*, popen, (const char*, const char*))         \
-                                              define(void, _exit, (int))                           \
-                                                  define(void, _Exit, (int))                       \
-                                                      define(void, quick_exit, (int))
+// clang-format off
+#define LOWTIDE_SPAWN                                                                         \
+  (pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,          \
+   char* const*, char* const*)
+
+#define LOWTIDE_NEXT(define)                                                                  \
+  define(void*, malloc, (size_t))                                                             \
+  define(void*, calloc, (size_t, size_t))                                                     \
+  define(void*, realloc, (void*, size_t))                                                     \
+  define(void, free, (void*))                                                                 \
+  define(void*, memalign, (size_t, size_t))                                                   \
+  define(void*, aligned_alloc, (size_t, size_t))                                              \
+  define(int, posix_memalign, (void**, size_t, size_t))                                       \
+  define(size_t, malloc_usable_size, (void*))                                                 \
+  define(ssize_t, write, (int, const void*, size_t))                                          \
+  define(ssize_t, writev, (int, const iovec*, int))                                           \
+  define(ssize_t, read, (int, void*, size_t))                                                 \
+  define(ssize_t, recv, (int, void*, size_t, int))                                            \
+  define(int, poll, (pollfd*, nfds_t, int))                                                   \
+  define(int, select, (int, fd_set*, fd_set*, fd_set*, timeval*))                             \
+  define(int, epoll_wait, (int, epoll_event*, int, int))                                      \
+  define(int, nanosleep, (const timespec*, timespec*))                                        \
+  define(int, clock_nanosleep, (clockid_t, int, const timespec*, timespec*))                  \
+  define(int, execve, (const char*, char* const*, char* const*))                              \
+  define(int, execvpe, (const char*, char* const*, char* const*))                             \
+  define(int, fexecve, (int, char* const*, char* const*))                                     \
+  define(int, posix_spawn, LOWTIDE_SPAWN)                                                     \
+  define(int, posix_spawnp, LOWTIDE_SPAWN)                                                    \
+  define(int, system, (const char*))                                                          \
+  define(FILE*, popen, (const char*, const char*))
+// clang-format on
 
 namespace lowtide::probe {
 
@@ -64,8 +63,7 @@ struct Next {
 extern Next found_next;
 void find_next();
 
-// Every pointer is non-null where libc has the name at all; names younger than glibc 2.17
-// (execveat) may be null on old systems.
+// Every name is in glibc 2.17, so no pointer is null.
 inline const Next& next() {
   if (__builtin_expect(!__atomic_load_n(&found_next.ready, __ATOMIC_ACQUIRE), 0)) find_next();
   return found_next;

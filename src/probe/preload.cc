@@ -10,11 +10,10 @@
 
 #include "probe/attend.h"
 #include "probe/copy_memory.h"
+#include "probe/export.h"
 #include "probe/next.h"
 
 using namespace lowtide::probe;
-
-#define EXPORT extern "C" __attribute__((visibility("default")))
 
 namespace {
 
@@ -35,12 +34,12 @@ __attribute__((always_inline)) inline auto forward(Call call) {
 
 }  // namespace
 
-EXPORT void* malloc(size_t size) {
+LOWTIDE_EXPORT void* malloc(size_t size) {
   if (__builtin_expect(in_copy, 0)) return copy_take(size, 16);
   return forward([=](const Next& to) { return to.malloc(size); });
 }
 
-EXPORT void* calloc(size_t count, size_t size) {
+LOWTIDE_EXPORT void* calloc(size_t count, size_t size) {
   if (__builtin_expect(in_copy, 0)) {
     size_t bytes;
     return __builtin_mul_overflow(count, size, &bytes) ? nullptr : copy_take(bytes, 16);
@@ -48,12 +47,12 @@ EXPORT void* calloc(size_t count, size_t size) {
   return forward([=](const Next& to) { return to.calloc(count, size); });
 }
 
-EXPORT void* realloc(void* old, size_t size) {
+LOWTIDE_EXPORT void* realloc(void* old, size_t size) {
   if (__builtin_expect(in_copy, 0)) return copy_resize(old, size);
   return forward([=](const Next& to) { return to.realloc(old, size); });
 }
 
-EXPORT void* reallocarray(void* old, size_t count, size_t size) {
+LOWTIDE_EXPORT void* reallocarray(void* old, size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) {
     errno = ENOMEM;
@@ -62,7 +61,7 @@ EXPORT void* reallocarray(void* old, size_t count, size_t size) {
   return realloc(old, bytes);
 }
 
-EXPORT void free(void* old) {
+LOWTIDE_EXPORT void free(void* old) {
   if (__builtin_expect(in_copy, 0)) return;
   {
     Inside depth;
@@ -71,17 +70,17 @@ EXPORT void free(void* old) {
   attend(Hook::Allocation);
 }
 
-EXPORT void* memalign(size_t alignment, size_t size) {
+LOWTIDE_EXPORT void* memalign(size_t alignment, size_t size) {
   if (__builtin_expect(in_copy, 0)) return copy_take(size, alignment);
   return forward([=](const Next& to) { return to.memalign(alignment, size); });
 }
 
-EXPORT void* aligned_alloc(size_t alignment, size_t size) {
+LOWTIDE_EXPORT void* aligned_alloc(size_t alignment, size_t size) {
   if (__builtin_expect(in_copy, 0)) return copy_take(size, alignment);
   return forward([=](const Next& to) { return to.aligned_alloc(alignment, size); });
 }
 
-EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
+LOWTIDE_EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
   if (__builtin_expect(in_copy, 0)) {
     void* taken = copy_take(size, alignment);
     if (taken == nullptr) return ENOMEM;
@@ -94,17 +93,18 @@ EXPORT int posix_memalign(void** result, size_t alignment, size_t size) {
 // Memory straight from the kernel: pymalloc's arenas come this way, and programs that otherwise
 // never call malloc are heard through it.
 
-EXPORT void* mmap(void* address, size_t length, int protection, int flags, int file, off_t offset) {
+LOWTIDE_EXPORT void* mmap(void* address, size_t length, int protection, int flags, int file,
+                          off_t offset) {
   void* result =
       reinterpret_cast<void*>(syscall(SYS_mmap, address, length, protection, flags, file, offset));
   if (!in_copy) attend(Hook::Other);
   return result;
 }
 
-EXPORT void* mmap64(void* address, size_t length, int protection, int flags, int file, off_t offset)
-    __attribute__((alias("mmap")));
+LOWTIDE_EXPORT void* mmap64(void* address, size_t length, int protection, int flags, int file,
+                            off_t offset) __attribute__((alias("mmap")));
 
-EXPORT int munmap(void* address, size_t length) {
+LOWTIDE_EXPORT int munmap(void* address, size_t length) {
   const auto result = static_cast<int>(syscall(SYS_munmap, address, length));
   if (!in_copy) attend(Hook::Other);
   return result;

@@ -21,7 +21,8 @@
 #include "probe/python.h"
 #include "probe/run_copy.h"
 
-extern "C" __attribute__((weak)) const char* lowtide_objection_cpython(lowtide_copy* copy);
+extern "C" __attribute__((weak, visibility("hidden"))) const char* lowtide_objection_cpython(
+    lowtide_copy* copy);
 
 namespace lowtide::probe {
 namespace {

@@ -26,7 +26,7 @@ char run_folder[4096];
 
 namespace {
 
-Own asleep{&nobody, 0, 0};
+Own asleep{&nobody, 0, 0, 0};
 
 // fstat is an inline of an old glibc's and a symbol of a new one's; the system call is neither.
 bool status_of(int directory, const char* path, int flags, struct stat* status) {

@@ -20,7 +20,7 @@ namespace lowtide::probe {
 struct Own {
   lowtide_slot* slot;
   uint32_t handled;
-  uint32_t popen_lock;
+  uint32_t shell_lock, shells;  // of system and popen (shell.cc)
 };
 
 extern Own* own;               // never null
