@@ -10,6 +10,10 @@ if(LOWTIDE_SANITIZE)
   target_compile_options(lowtide_flags INTERFACE ${flag} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   target_link_options(lowtide_flags INTERFACE ${flag})
 endif()
+if(LOWTIDE_BUILD_FUZZ)
+  # Coverage in every module; only the fuzzers themselves get libFuzzer's main.
+  target_compile_options(lowtide_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(LOWTIDE_BUILD_TESTS)
   include(GoogleTest)
   find_package(GTest REQUIRED)
@@ -21,8 +25,8 @@ endif()
 # lowtide_module(<name> [DEPS <module>...] [LINKS <target>...] [PROGRAM <name>])
 #
 # A module is a folder, and the ending of a file's name says what the file is:
-# *_test.cc is a test, *_bench.cc a benchmark, main.cc a program, any other *.cc
-# the module itself. Nothing is listed by hand, so nothing can be left out.
+# *_test.cc is a test, *_bench.cc a benchmark, *_fuzz.cc a fuzzer, main.cc a program,
+# any other *.cc the module itself. Nothing is listed by hand, so nothing can be left out.
 # tools/check_layers.py reads the DEPS of these lines too.
 function(lowtide_module name)
   cmake_parse_arguments(arg "" "PROGRAM" "DEPS;LINKS" ${ARGN})
@@ -30,6 +34,7 @@ function(lowtide_module name)
   file(GLOB sources CONFIGURE_DEPENDS *.cc)
   file(GLOB tests CONFIGURE_DEPENDS *_test.cc)
   file(GLOB benches CONFIGURE_DEPENDS *_bench.cc)
+  file(GLOB fuzzers CONFIGURE_DEPENDS *_fuzz.cc)
   list(FILTER sources EXCLUDE REGEX "(_test|_bench|_fuzz|/main)\\.cc$")
 
   set(scope PUBLIC)
@@ -55,5 +60,15 @@ function(lowtide_module name)
   if(LOWTIDE_BUILD_BENCH AND benches)
     add_executable(${target}_bench ${benches})
     target_link_libraries(${target}_bench PRIVATE ${target} benchmark::benchmark_main)
+  endif()
+  if(LOWTIDE_BUILD_FUZZ)
+    foreach(source ${fuzzers})
+      get_filename_component(name_of_fuzzer ${source} NAME_WE)
+      add_executable(${target}_${name_of_fuzzer} ${source})
+      target_link_libraries(${target}_${name_of_fuzzer} PRIVATE ${target} -fsanitize=fuzzer)
+      set_target_properties(${target}_${name_of_fuzzer} PROPERTIES
+        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzz)
+      set_property(GLOBAL APPEND PROPERTY LOWTIDE_FUZZERS ${target}_${name_of_fuzzer})
+    endforeach()
   endif()
 endfunction()
