@@ -43,6 +43,51 @@ int probe(const Database& database) {
   return database.execute("select count(*) from sqlite_schema");
 }
 
+void keep_wal(const Database& database, bool keep) {
+  sqlite3_db_config(database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, keep ? 1 : 0, nullptr);
+}
+
+// What the file itself says and is, read through SQLite's own descriptor: closing another one
+// would drop the locks of a recorder in this process.
+struct Shape {
+  std::int64_t size = 0;
+  std::int64_t page = 0;
+  std::int64_t pages = 0;
+  bool cut_off() const { return page * pages > size || (page > 0 && size % page != 0); }
+};
+
+Shape shape_in(std::string_view header, std::int64_t size) {
+  const auto byte = [&](std::size_t i) {
+    return std::int64_t{static_cast<unsigned char>(header[i])};
+  };
+  Shape shape;
+  shape.size = size;
+  shape.page = byte(16) << 8 | byte(17);
+  if (shape.page == 1) shape.page = 65536;
+  for (std::size_t i = 28; i < 32; ++i) shape.pages = shape.pages << 8 | byte(i);
+  return shape;
+}
+
+Shape shape_of(const Database& database) {
+  sqlite3_file* file = nullptr;
+  sqlite3_file_control(database.handle(), "main", SQLITE_FCNTL_FILE_POINTER, &file);
+  char header[kHeaderBytes];
+  sqlite3_int64 size = 0;
+  if (file == nullptr || file->pMethods == nullptr ||
+      file->pMethods->xFileSize(file, &size) != SQLITE_OK ||
+      file->pMethods->xRead(file, header, sizeof header, 0) != SQLITE_OK) {
+    return {};
+  }
+  return shape_in({header, sizeof header}, size);
+}
+
+// A recorder killed while it moved its WAL into the file leaves one that is shorter than it says,
+// and yet nothing is lost. Only a walk through the pages tells that from a file cut off.
+bool sound(const Database& database, bool journals) {
+  if (!shape_of(database).cut_off()) return true;
+  return journals && database.ask("pragma quick_check(1)") == "ok";
+}
+
 // A connection that has read the schema, or the code of what kept it from that.
 struct Attempt {
   Database database;
@@ -55,12 +100,10 @@ Attempt attempt(const std::string& path, int flags, std::string_view options = "
   auto opened = Database::open(path, flags, options);
   if (!opened) return result;
   result.database = std::move(*opened);
-  if (damaged) {
-    // SQLite refuses a file that is shorter than its header says unless this is on, and closing
-    // must not write into what is left.
-    result.database.execute("pragma writable_schema = on");
-    sqlite3_db_config(result.database.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  }
+  // Closing must not move a WAL into a file that has not proved to be sound.
+  keep_wal(result.database, true);
+  // SQLite refuses a file that is shorter than its header says unless this is on.
+  if (damaged) result.database.execute("pragma writable_schema = on");
   result.code = probe(result.database);
   return result;
 }
@@ -93,7 +136,6 @@ Result<Opened> open_damaged(const std::string& path, bool journals) {
   const auto head = read_file(path, kHeaderBytes);
   if (!head) return head.error();
   const std::int64_t size = size_of(path);
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>((*head)[i]); };
   if (std::string_view(*head).substr(0, kMagic.size()) !=
       kMagic.substr(0, std::min(head->size(), kMagic.size()))) {
     return Error{Code::Invalid, fmt::format("{} is not a recording of lowtide", path)};
@@ -103,10 +145,7 @@ Result<Opened> open_damaged(const std::string& path, bool journals) {
                                   "read from it",
                                   path, to_text(Bytes{size}))};
   if (head->size() < kHeaderBytes) return nothing;
-  std::int64_t page = byte(16) << 8 | byte(17);
-  if (page == 1) page = 65536;
-  std::int64_t pages = 0;
-  for (std::size_t i = 28; i < 32; ++i) pages = pages << 8 | byte(i);
+  const Shape shape = shape_in(*head, size);
 
   Opened opened;
   opened.damaged = true;
@@ -124,9 +163,10 @@ Result<Opened> open_damaged(const std::string& path, bool journals) {
   }
   if (found.code != SQLITE_OK) return nothing;
   opened.database = std::move(found.database);
-  if (pages * page > size) {
+  if (shape.cut_off()) {
     opened.missing.push_back(fmt::format("The file is cut off: {} of {} are there.",
-                                         to_text(Bytes{size}), to_text(Bytes{pages * page})));
+                                         to_text(Bytes{size}),
+                                         to_text(Bytes{shape.pages * shape.page})));
   } else {
     opened.missing.emplace_back("The file is damaged; what its pages still say was read.");
   }
@@ -196,7 +236,7 @@ Result<Opened> open_recording(const std::string& path) {
       tried = attempt(path, SQLITE_OPEN_READONLY, "immutable=1");
     }
   }
-  if (is_damage(tried.code)) {
+  if (is_damage(tried.code) || (tried.code == SQLITE_OK && !sound(tried.database, journals))) {
     tried.database.close();
     auto rest = open_damaged(path, journals);
     if (!rest) return rest;
@@ -205,6 +245,7 @@ Result<Opened> open_recording(const std::string& path) {
     return Error{Code::Io, fmt::format("cannot read {}: {}", path, meaning_of(tried.code))};
   } else {
     opened.database = std::move(tried.database);
+    keep_wal(opened.database, false);
   }
   if (const auto error = stranger(opened.database, path)) return *error;
   return opened;

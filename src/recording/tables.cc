@@ -45,6 +45,21 @@ Sample sample_of(const Statement& row, int first) {
 
 }  // namespace
 
+int insert_run(const Database& database, const Run& run) {
+  // SQLite writes the JSON, so that nobody needs to ask how a quote in an argument looks.
+  Statement quote(database, "select json_quote(?)");
+  std::string command = "[";
+  for (const std::string& word : run.command) {
+    quote.begin(word);
+    if (quote.step() != SQLITE_ROW) return SQLITE_ERROR;
+    command += (command.size() > 1 ? "," : "") + quote.text(0);
+  }
+  command += "]";
+  return Statement(database, "insert into run values (?,?,?,?,?,?,?,?,?)")
+      .run(kSchemaVersion, command, run.started, run.interval, run.round_pattern, run.host,
+           run.lowtide, run.limit, run.limit_source);
+}
+
 Tables::Tables(const Database& database)
     : database_(database),
       begin_(database, "begin immediate"),
@@ -88,21 +103,6 @@ int Tables::transaction(Work&& work) {
   // A full disk may have ended the transaction already; then this fails, which is as good.
   if (code != SQLITE_OK) rollback_.run();
   return code;
-}
-
-int Tables::insert(const Run& run) {
-  // SQLite writes the JSON, so that nobody needs to ask how a quote in an argument looks.
-  Statement quote(database_, "select json_quote(?)");
-  std::string command = "[";
-  for (const std::string& word : run.command) {
-    quote.begin(word);
-    if (quote.step() != SQLITE_ROW) return SQLITE_ERROR;
-    command += (command.size() > 1 ? "," : "") + quote.text(0);
-  }
-  command += "]";
-  return Statement(database_, "insert into run values (?,?,?,?,?,?,?,?,?)")
-      .run(kSchemaVersion, command, run.started, run.interval, run.round_pattern, run.host,
-           run.lowtide, run.limit, run.limit_source);
 }
 
 int Tables::put(Statement& statement, const Sample& s) {

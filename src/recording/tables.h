@@ -18,11 +18,12 @@
 
 namespace lowtide::recording {
 
+int insert_run(const Database& database, const Run& run);
+
 class Tables {
  public:
   explicit Tables(const Database& database);
 
-  int insert(const Run& run);
   // All of `batch`, and `tails` into the tail table, in one transaction.
   int store(const Batch& batch, const std::vector<Sample>& tails);
 

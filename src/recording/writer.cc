@@ -64,9 +64,6 @@ class SqliteWriter final : public Writer {
     if (!finished_) store();
   }
 
-  // Fills the empty file.
-  int start(const Run& run);
-
   void put(const Process& process) override;
   void put(const Sample& sample) override;
   void put(const Round& round) override { batch_.rounds.push_back(round), bound(); }
@@ -122,8 +119,6 @@ class SqliteWriter final : public Writer {
   std::string obstacle_;  // why the last write failed; "" when it did not
   bool finished_ = false;
 };
-
-int SqliteWriter::start(const Run& run) { return tables_->insert(run); }
 
 void SqliteWriter::put(const Process& process) {
   const auto before = std::find_if(batch_.processes.begin(), batch_.processes.end(),
@@ -336,22 +331,21 @@ Result<std::unique_ptr<Writer>> Writer::create(const std::string& name, const Ru
   };
   auto database = Database::open(path, SQLITE_OPEN_READWRITE);
   if (!database) return failed(database.error().message);
-  // The schema goes in before the journal becomes a WAL: whoever finds a WAL finds a recording.
+  // All this goes in at once and before the journal becomes a WAL: whoever finds a WAL finds a
+  // recording.
   database->execute(kSettings);
-  const std::string schema = fmt::format("begin;{}commit;", schema_sql());
-  if (database->execute(schema.c_str()) != SQLITE_OK) return failed(database->why());
+  int code = database->execute("begin");
+  if (code == SQLITE_OK) code = database->execute(schema_sql());
+  if (code == SQLITE_OK) code = insert_run(*database, run);
+  if (code == SQLITE_OK) code = database->execute("commit");
+  if (code != SQLITE_OK) return failed(database->why());
   if (database->ask("pragma journal_mode = wal") != "wal") {
     // A file system without shared memory: only this connection may have the file meanwhile.
     database->execute("pragma locking_mode = exclusive");
     database->ask("pragma journal_mode = wal");
   }
-  auto writer = std::make_unique<SqliteWriter>(path, made.st_ino, std::move(*database));
-  const int code = writer->start(run);
-  if (code != SQLITE_OK) {
-    writer.reset();
-    return failed(meaning_of(code));
-  }
-  return std::unique_ptr<Writer>(std::move(writer));
+  return std::unique_ptr<Writer>(
+      std::make_unique<SqliteWriter>(path, made.st_ino, std::move(*database)));
 }
 
 }  // namespace lowtide::recording
