@@ -3,10 +3,14 @@
 
 // The closed account: where resident memory lives, in parts that sum exactly to the kernel's total.
 //
-//     smaps ──> heap and other anonymous ─┬ live Python, native      what a heap graph found
-//               stacks                    ├ allocator free           what malloc keeps
-//               files, shared memory      └ unexplained              the rest, never hidden
+//     smaps ──> heap and other anonymous ─┬ live Python, garbage, native   what a heap graph found
+//               stacks                    ├ allocator free, runtime free   kept for later
+//               mapped files              └ unexplained                    never hidden
+//               shared memory
 //     memory.stat ──> page cache, kernel     only of the container, beside the account
+//
+// Without a heap graph what is not free is called "malloc in use" as far as malloc says so, and
+// "other anonymous".
 //
 // One process closes on its Rss; the tree on the sum of Pss, so that shared pages count once.
 

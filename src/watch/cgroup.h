@@ -34,7 +34,7 @@ struct Limit {
 // How often the kernel says it had trouble. -1: this kernel does not say.
 struct MemoryEvents {
   std::int64_t high = -1;
-  std::int64_t max = -1;       // v1: memory.failcnt
+  std::int64_t max = -1;       // v1: memory.failcnt and memory.memsw.failcnt
   std::int64_t oom = -1;       // the limit could not be kept by reclaim
   std::int64_t oom_kill = -1;  // processes of the group (v2: and below) the OOM killer took
   std::int64_t oom_group_kill = -1;
@@ -68,21 +68,25 @@ class Container {
   bool known() const { return !groups_.empty(); }
   const std::vector<Group>& groups() const { return groups_; }
 
-  // The smallest of all limits: groups, the process' address space (ulimit -v), the machine.
-  Limit limit() const;
-  // What counts against the limit: memory.current of the group that sets it (of the outermost
-  // group with usage where none does). -1: not known.
+  // The smallest of all limits: groups, the process' address space (ulimit -v), the machine. Reads
+  // them anew, and remembers which group it was.
+  Limit limit();
+  // What counts against the limit: memory.current of the group that sets it (of the process' own
+  // where none does). -1: not known.
   std::int64_t usage() const;
   MemoryStat stat() const;                       // of the same group
-  MemoryEvents events(std::size_t group) const;  // hierarchical where the kernel says so
+  MemoryEvents events(std::size_t group) const;  // v2: of the groups below, too
   MemoryEvents local_events(std::size_t group) const;
-  bool kills_whole_group() const;  // memory.oom.group of any of them
+  std::int64_t limit_of(std::size_t group) const;  // of this group alone; 0: none
+  bool kills_whole_group() const;                  // memory.oom.group of any of them
 
  private:
+  MemoryEvents events_in(std::size_t group, const char* file) const;
+
   Roots roots_;
   std::int32_t pid_ = 0;
   std::vector<Group> groups_;
-  std::size_t limiting_ = 0;  // groups_[limiting_] set the limit when it was found
+  std::size_t limiting_ = 0;  // the group that set the limit, or 0
 };
 
 // Free for use on the machine: MemTotal, MemAvailable. Bytes, -1 unknown.

@@ -49,7 +49,9 @@ class OomWatch {
   // Of the groups `pid` is in now. Begin before the command can have died.
   static OomWatch begin(const Roots& roots, std::int32_t pid);
 
-  Ending judge(const Dead& dead) const;
+  // Each kill that the kernel counted is set against one death, so that a later SIGKILL of somebody
+  // else's is not taken for one. A shell's 137 is one of the deaths.
+  Ending judge(const Dead& dead);
   // Whether the OOM killer took any process of the groups since the beginning: a grandchild whose
   // status nobody passes to us.
   std::int64_t kills() const;
@@ -57,16 +59,16 @@ class OomWatch {
 
  private:
   struct Counters {
-    std::vector<MemoryEvents> hierarchical;  // one a group
-    std::vector<MemoryEvents> local;
+    std::vector<MemoryEvents> groups;
     std::int64_t machine = -1;  // oom_kill of /proc/vmstat
   };
   Counters read() const;
+  int group_at_limit(const Counters& now) const;  // index, -1: none
 
   Roots roots_;
   Container container_;
-  Limit limit_;
   Counters before_;
+  std::int64_t told_ = 0;  // kills that were set against a death
 };
 
 }  // namespace lowtide::watch

@@ -271,9 +271,9 @@ void ProcessTree::State::look(Watched& one, double now) {
     std::string before = member.name;
     name(one, stat);
     // In the middle of an exec the command line is still empty, and the stack moves once more.
-    if (one.unsettled > 0) --one.unsettled;
-    if (another && one.unsettled == 0 && member.name.front() == '[') one.unsettled = kUnsettled;
-    if (member.name.front() != '[') one.unsettled = 0;
+    one.unsettled = member.name.front() != '[' ? 0
+                    : one.unsettled > 0        ? one.unsettled - 1
+                                               : kUnsettled;
     if (one.unsettled > 0) {
       member.name = before;
       return;
