@@ -9,13 +9,12 @@ namespace lowtide::probe {
 
 constinit thread_local int inside;
 
-__attribute__((noinline, cold)) void attend_rarely(Hook hook, const void* caller) {
+__attribute__((noinline, cold)) void attend_rarely(const void* caller) {
   if (inside != 0) return;
   ++inside;
   const int saved_errno = errno;
   if (auto* slot = own_slot(); slot != nullptr) {
-    if (hook == Hook::Allocation && __atomic_load_n(&slot->want_allocator, __ATOMIC_ACQUIRE) != 0)
-      report_allocator(slot);
+    if (__atomic_load_n(&slot->want_allocator, __ATOMIC_ACQUIRE) != 0) report_allocator(slot);
     uint32_t handled = __atomic_load_n(&own->handled, __ATOMIC_RELAXED);
     const uint32_t id = __atomic_load_n(&slot->request, __ATOMIC_ACQUIRE);
     if (id != 0 && id != handled && !in_loader(caller) &&

@@ -14,18 +14,16 @@ namespace lowtide::probe {
 // Depth of this thread in malloc and in our own rare work. Initial-exec: no allocation.
 extern constinit thread_local int inside;
 
-enum class Hook { Allocation, Other };
+void attend_rarely(const void* caller);
 
-void attend_rarely(Hook hook, const void* caller);
-
-__attribute__((always_inline)) inline void attend(Hook hook) {
+__attribute__((always_inline)) inline void attend() {
   const auto* slot = __atomic_load_n(&own->slot, __ATOMIC_RELAXED);
   if (__builtin_expect(
           slot != nullptr && (__atomic_load_n(&slot->request, __ATOMIC_RELAXED) |
                               __atomic_load_n(&slot->want_allocator, __ATOMIC_RELAXED)) == 0,
           1))
     return;
-  attend_rarely(hook, __builtin_return_address(0));
+  attend_rarely(__builtin_return_address(0));
 }
 
 // Answers request `id` with a thread; in request.cc.

@@ -11,25 +11,27 @@ namespace {
 
 struct Search {
   bool past_probe;
-  uintptr_t malloc_base, mallinfo_base;
+  const void *malloc_owner, *libc;  // by their PT_DYNAMIC: a program's base may be 0
 };
 
 bool search(const Module& module, bool is_probe, void* argument) {
   auto* state = static_cast<Search*>(argument);
-  if (is_probe) {
+  if (!is_probe) {
+    // Objects before the probe count here: a program's own malloc is the one in use.
+    if (state->malloc_owner == nullptr && find_symbol(module, "malloc") != nullptr)
+      state->malloc_owner = module.dynamic;
+    if (state->libc == nullptr && find_symbol(module, "__libc_malloc") != nullptr)
+      state->libc = module.dynamic;
+  } else {
     state->past_probe = true;
     return false;
   }
   if (!state->past_probe) return false;
-  const bool had_malloc = found_next.malloc != nullptr;
 #define LOWTIDE_FIND(result, name, arguments) \
   if (found_next.name == nullptr)             \
     found_next.name = reinterpret_cast<result(*) arguments>(find_symbol(module, #name));
   LOWTIDE_NEXT(LOWTIDE_FIND)
 #undef LOWTIDE_FIND
-  if (!had_malloc && found_next.malloc != nullptr) state->malloc_base = module.base;
-  if (state->mallinfo_base == 0 && find_symbol(module, "__libc_malloc") != nullptr)
-    state->mallinfo_base = module.base;
   return false;
 }
 
@@ -39,7 +41,7 @@ bool search(const Module& module, bool is_probe, void* argument) {
 void find_next() {
   Search state{};
   visit_modules(search, &state);
-  found_next.malloc_is_libc = state.malloc_base != 0 && state.malloc_base == state.mallinfo_base;
+  found_next.malloc_is_libc = state.libc != nullptr && state.malloc_owner == state.libc;
   __atomic_store_n(&found_next.ready, true, __ATOMIC_RELEASE);
 }
 

@@ -56,7 +56,7 @@ struct Next {
 #define LOWTIDE_MEMBER(result, name, arguments) result(*name) arguments;
   LOWTIDE_NEXT(LOWTIDE_MEMBER)
 #undef LOWTIDE_MEMBER
-  bool malloc_is_libc;  // malloc and mallinfo come from the same object
+  bool malloc_is_libc;  // the malloc in use is the one mallinfo tells of
   bool ready;           // written last
 };
 

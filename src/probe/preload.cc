@@ -28,7 +28,7 @@ __attribute__((always_inline)) inline auto forward(Call call) {
     Inside depth;
     return call(next());
   }();
-  attend(Hook::Allocation);
+  attend();
   return result;
 }
 
@@ -67,7 +67,7 @@ LOWTIDE_EXPORT void free(void* old) {
     Inside depth;
     next().free(old);
   }
-  attend(Hook::Allocation);
+  attend();
 }
 
 LOWTIDE_EXPORT void* memalign(size_t alignment, size_t size) {
@@ -97,7 +97,7 @@ LOWTIDE_EXPORT void* mmap(void* address, size_t length, int protection, int flag
                           off_t offset) {
   void* result =
       reinterpret_cast<void*>(syscall(SYS_mmap, address, length, protection, flags, file, offset));
-  if (!in_copy) attend(Hook::Other);
+  if (!in_copy) attend();
   return result;
 }
 
@@ -106,6 +106,6 @@ LOWTIDE_EXPORT void* mmap64(void* address, size_t length, int protection, int fl
 
 LOWTIDE_EXPORT int munmap(void* address, size_t length) {
   const auto result = static_cast<int>(syscall(SYS_munmap, address, length));
-  if (!in_copy) attend(Hook::Other);
+  if (!in_copy) attend();
   return result;
 }

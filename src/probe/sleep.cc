@@ -12,9 +12,9 @@ namespace {
 
 template <typename Call>
 __attribute__((always_inline)) inline auto waiting(Call call) {
-  attend(Hook::Other);
+  attend();
   const auto result = call(next());
-  attend(Hook::Other);
+  attend();
   return result;
 }
 
