@@ -251,6 +251,7 @@ void print_lines(const Options& options) {
 
 int main(int count, char** words) {
   const auto options = read_options(count, words);
+  if (options.report > 2) fcntl(options.report, F_SETFD, FD_CLOEXEC);
   prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
   make_table(options.probe);
   set_round(options.round);
