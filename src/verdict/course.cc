@@ -50,7 +50,7 @@ struct Ending {
 
 Ending ending_of(std::span<const double> x, std::span<const double> y, const Trend& whole) {
   const std::size_t n = x.size();
-  const std::size_t count = n >= 21 ? n / 3 : (n + 1) / 2;
+  const std::size_t count = std::max(n / 3, std::min<std::size_t>(12, (n + 1) / 2));
   const auto tail_x = x.last(count);
   const auto tail_y = y.last(count);
   double mean = 0;
@@ -80,7 +80,7 @@ Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, con
   }
   const bool most_of_it = 4 * course.judged() >= 3 * course.windows.size();
   // A part picked because it differs from what was before it has to show more.
-  const double above_noise = (most_of_it ? 3 : 6) * trend.noise;
+  const double above_noise = (most_of_it ? 6 : 8) * trend.noise;
   const bool sure = trend.sure_low > 0 && course.growth >= above_noise;
   if (!sure) return trend.slope > 1.645 * trend.error ? Motion::Unsure : Motion::Quiet;
   if (ending.slope + 1.645 * ending.error < 0.5 * trend.slope) return Motion::Slowing;
@@ -88,7 +88,7 @@ Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, con
   if (course.steps < wanted) return Motion::Stepping;
   if (fit.doubt < (easing.gradual ? 0.85 : 0.75)) return Motion::Unsure;
   if (easing.mild && !most_of_it) return Motion::Unsure;
-  const bool goes_on = ending.slope >= 0.4 * trend.slope && ending.slope > 2.326 * ending.error;
+  const bool goes_on = ending.slope >= 0.6 * trend.slope && ending.slope > 2.326 * ending.error;
   return goes_on ? Motion::Rising : Motion::Unsure;
 }
 

@@ -45,6 +45,8 @@ struct Live {
   std::size_t points = 0;  // in that part
   double first = 0;        // bytes
   double last = 0;
+  double from = 0;  // seconds
+  double to = 0;
   double garbage_gain = 0;
   bool rises = false;  // in each interval, still at the end, by something that matters
   bool flat = false;   // known not to grow as the floor does

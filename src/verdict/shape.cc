@@ -43,6 +43,9 @@ struct Sums {
   }
 };
 
+// Of all that a row gained: a part that gains less than this lies still.
+constexpr double kStill = 0.04;
+
 // Ways of growing ever slower over u in 0..1; `end` is the rate at u = 1 over the mean rate.
 struct Curve {
   std::function<double(double)> of;
@@ -125,12 +128,12 @@ Fit fit_shape(std::span<const double> x, std::span<const double> y, double grain
     if (better > best) best = better, fit = {Shape::Bend, 0, curve->end, 1};
     // Three in natural logarithms of likelihood ratio: chance alone does that to a line in one case
     // of twelve, but then with a mild curve.
-    if (better + 4 + std::log(static_cast<double>(n)) > 3) fit.doubt = curve->end;
+    if (better + 4 + std::log(static_cast<double>(n)) > 2) fit.doubt = curve->end;
   }
 
   double broken = std::numeric_limits<double>::infinity();
   std::size_t at = 0;
-  constexpr std::size_t kLeastFirst = 2;
+  constexpr std::size_t kLeastFirst = 1;
   for (std::size_t i = kLeastFirst; i + least_last <= n; ++i) {
     const double squares =
         before[i].squares_about_line() + all.minus(before[i]).squares_about_line() + dust;
@@ -140,7 +143,14 @@ Fit fit_shape(std::span<const double> x, std::span<const double> y, double grain
     const Line first = before[at].line();
     const Line last = all.minus(before[at]).line();
     for (std::size_t i = 0; i < n; ++i) residuals[i] = v[i] - (i < at ? first : last).at(u[i]);
-    if (gain(broken, residuals, 5) - 2 > best) fit = {Shape::Broken, at, 1, 1};
+    // A break must be clearly better than a bend to be believed, for a bend cut in two looks much
+    // like two lines; unless it cuts off no more than a start, or what follows lies still.
+    const double rise = last.slope * (u[n - 1] - u[at]);
+    const bool still = std::fabs(rise) < kStill && (n - at) * 10 >= n * 3;
+    const bool start_only = at <= 2;
+    const double better = gain(broken, residuals, 5) - 2;
+    const double wanted = still ? 0 : fit.shape == Shape::Bend && !start_only ? best + 8 : best;
+    if (better > wanted) fit = {Shape::Broken, at, 1, 1};
   }
   return fit;
 }

@@ -38,12 +38,16 @@ Live live_of(const Evidence& evidence, const Course& floor) {
   Live live;
   std::vector<LivePoint> points;
   for (const LivePoint& point : evidence.live) {
-    if (point.seconds >= floor.since) points.push_back(point);
+    if (std::isfinite(point.seconds) && point.seconds >= floor.since) points.push_back(point);
   }
+  std::sort(points.begin(), points.end(),
+            [](const LivePoint& a, const LivePoint& b) { return a.seconds < b.seconds; });
   live.points = points.size();
   if (points.empty()) return live;
   live.first = static_cast<double>(points.front().bytes);
   live.last = static_cast<double>(points.back().bytes);
+  live.from = points.front().seconds;
+  live.to = points.back().seconds;
   live.garbage_gain = static_cast<double>(points.back().garbage - points.front().garbage);
   if (points.size() < 3) return live;
   std::vector<double> rates;
@@ -236,11 +240,13 @@ std::int64_t fitting_limit(const Findings& findings) {
   }
   if (findings.because == Because::KilledAtPeak) return 0;  // the peak was never seen whole
   constexpr double kStep = 16 * kMiB;
+  constexpr double kMost = 0x1.0p62;  // what fits into 64 bits with room to spare
   const double wanted = findings.peak + std::max(kStep, room * findings.peak);
-  return static_cast<std::int64_t>(std::ceil(wanted / kStep) * kStep);
+  return static_cast<std::int64_t>(std::min(kMost, std::ceil(wanted / kStep) * kStep));
 }
 
-void fill_rates(Verdict& verdict, Findings& findings, const Evidence& evidence) {
+void fill_rates(Verdict& verdict, Findings& findings, const Evidence& evidence,
+                const std::vector<double>& rounds) {
   const bool other =
       findings.because == Because::SharedRises || findings.because == Because::FileGrows;
   const Course& course = other ? findings.other : findings.floor;
@@ -248,18 +254,12 @@ void fill_rates(Verdict& verdict, Findings& findings, const Evidence& evidence) 
   verdict.rate_per_second = course.per_second;
   verdict.rate_per_round = course.by_rounds ? course.trend.slope : 0;
   verdict.interval95 = {course.trend.low, course.trend.high};
-  if (findings.because == Because::LiveRises && findings.live.points > 1) {
+  if (const Live& live = findings.live; findings.because == Because::LiveRises) {
     // The floor hides this leak; the graphs are the only measure of it.
-    const auto first = std::find_if(evidence.live.begin(), evidence.live.end(),
-                                    [&](auto& point) { return point.seconds >= course.since; });
-    const double seconds = evidence.live.back().seconds - first->seconds;
-    const double ratio = course.by_rounds && course.seconds() > 0
-                             ? (rounds_at(evidence.rounds, evidence.live.back().seconds) -
-                                rounds_at(evidence.rounds, first->seconds)) /
-                                   seconds
-                             : 0;
-    verdict.rate_per_second = findings.live.gain() / seconds;
-    verdict.rate_per_round = ratio > 0 ? verdict.rate_per_second / ratio : 0;
+    const double seconds = std::max(1e-9, live.to - live.from);
+    verdict.rate_per_second = live.gain() / seconds;
+    const double passed = rounds_at(rounds, live.to) - rounds_at(rounds, live.from);
+    verdict.rate_per_round = passed > 0 ? live.gain() / passed : 0;
     verdict.interval95 = {0, 0};
   }
   if (findings.name == Name::Leak && evidence.limit > 0 && !evidence.ended_by_limit &&
@@ -322,7 +322,7 @@ Verdict judge(const Evidence& evidence) {
     findings.floor = course_of(without_teardown(std::move(judged)), rounds);
     findings.live = live_of(evidence, findings.floor);
     choose_name(findings, evidence, rounds, resident);
-    fill_rates(verdict, findings, evidence);
+    fill_rates(verdict, findings, evidence, rounds);
   }
   verdict.name = findings.name;
   verdict.rounds = findings.rounds;

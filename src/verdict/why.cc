@@ -13,7 +13,8 @@ namespace lowtide::verdict {
 namespace {
 
 std::string bytes_text(double bytes) {
-  return to_text(Bytes{static_cast<std::int64_t>(std::llround(bytes))});
+  constexpr double kMost = 0x1.0p62;
+  return to_text(Bytes{std::llround(std::clamp(bytes, -kMost, kMost))});
 }
 
 // "18.3 MiB" split, so that an interval repeats the number and not the unit.
