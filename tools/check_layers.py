@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Arrows point down. A module includes itself, what its CMakeLists.txt names in
-DEPS, and include/lowtide/; DEPS may only name modules on a lower row."""
+# SPDX-License-Identifier: Apache-2.0
+"""Arrows point down. A module is a folder of src/ with a CMakeLists.txt; what lies in folders under it
+is its own. It includes itself, what its CMakeLists.txt names in DEPS, and include/lowtide/; DEPS may only
+name modules on a lower row."""
 import pathlib
 import re
 import sys
@@ -18,6 +20,13 @@ def row(module):
     return next((i for i, names in enumerate(ROWS) if module in names), None)
 
 
+def module_of(folder, modules):
+    """The module a folder of src/ belongs to: itself, or the nearest above it."""
+    while folder not in modules and "/" in folder:
+        folder = folder.rsplit("/", 1)[0]
+    return folder
+
+
 def main(root):
     src, problems, deps = root / "src", [], {}
     for build in sorted(src.rglob("CMakeLists.txt")):
@@ -31,11 +40,14 @@ def main(root):
             if row(dep) is None or row(dep) >= row(name):
                 problems.append(f"{build}: {name} may not depend on {dep}")
     for file in sorted(p for p in src.rglob("*") if p.suffix in (".h", ".cc")):
-        module = str(file.parent.relative_to(src))
+        module = module_of(str(file.parent.relative_to(src)), deps)
         for number, line in enumerate(file.read_text().splitlines(), 1):
             found = re.match(r'\s*#include "(.*)/[^/]*"', line)
-            if found and found.group(1) not in {module, "lowtide"} | deps[module]:
-                problems.append(f"{file}:{number}: {module} may not include {found.group(1)}/")
+            if not found or found.group(1) == "lowtide":
+                continue
+            target = module_of(found.group(1), deps)
+            if module not in deps or target not in {module} | deps[module]:
+                problems.append(f"{file}:{number}: {module} may not include {target}/")
     print("\n".join(problems + [f"layers: {len(deps)} modules, {len(problems)} problems"]))
     return bool(problems)
 
