@@ -82,7 +82,10 @@ Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, con
   // A part picked because it differs from what was before it has to show more.
   const double above_noise = (most_of_it ? 6 : 8) * trend.noise;
   const bool sure = trend.sure_low > 0 && course.growth >= above_noise;
-  if (!sure) return trend.slope > 1.645 * trend.error ? Motion::Unsure : Motion::Quiet;
+  if (!sure) {
+    const bool perhaps = trend.slope > 1.645 * trend.error && course.growth > 2 * course.blur;
+    return perhaps ? Motion::Unsure : Motion::Quiet;
+  }
   if (ending.slope + 1.645 * ending.error < 0.5 * trend.slope) return Motion::Slowing;
   const std::size_t wanted = std::min<std::size_t>(5, course.judged() / 2);
   if (course.steps < wanted) return Motion::Stepping;
@@ -92,49 +95,39 @@ Motion motion_of(const Course& course, const Fit& fit, const Ending& ending, con
   return goes_on ? Motion::Rising : Motion::Unsure;
 }
 
-}  // namespace
-
-double material(double level) { return std::max(1024.0 * 1024.0, 0.003 * level); }
-
-Course course_of(const Series& series, std::span<const double> rounds) {
-  Course course;
-  const std::vector<Window> all = judged_windows(series, rounds);
-  if (all.empty()) return course;
-  const double last_level = all.back().lowest;
-  course.windows = without_bursts(all, std::max(6 * quick_noise(all), material(last_level)));
-  course.by_rounds = rounds.size() >= 2;
-  const Axes axes = axes_of(course.windows, course.by_rounds ? rounds : std::span<const double>{});
-  const std::size_t n = course.windows.size();
-  course.began = axes.seconds.front();
-  course.until = axes.seconds.back();
-  course.since = course.began;
-  course.first_level = axes.y.front();
-  course.level = axes.y.back();
-  std::vector<double> swings;
-  for (const Window& window : all) swings.push_back(window.highest - window.lowest);
-  course.tide = median(swings);
-  course.blur = course.tide * static_cast<double>(all.size()) / static_cast<double>(series.size());
-  if (n < kLeastFloors) return course;
-
-  // A start, a load, a fill: peeled off from the left while the rest is a better story without it.
-  Fit fit;
-  Easing easing;
+// A start, a load, a fill: peeled off from the left while the rest is a better story without it.
+// Leaves the fit of the rest.
+Fit peel(Course& course, const Axes& axes, Easing& easing) {
   for (int breaks = 0; breaks < kMostBreaks; ++breaks) {
-    const std::size_t left = n - course.from;
-    fit = fit_shape(axes.x_from(course.from), axes.y_from(course.from), kGrain,
-                    std::max(kLeastFloors, left / 6));
-    if (fit.shape != Shape::Broken) break;
-    const auto peeled = axes.y_from(course.from).first(fit.at);
-    if (steps_carrying(peeled) >= std::min<std::size_t>(4, fit.at - 1)) {
-      const double before = trend_of(axes.x_from(course.from).first(fit.at), peeled).slope;
-      const double after =
-          trend_of(axes.x_from(course.from + fit.at), axes.y_from(course.from + fit.at)).slope;
+    const auto x = axes.x_from(course.from);
+    const auto y = axes.y_from(course.from);
+    const Fit fit = fit_shape(x, y, kGrain, std::max(kLeastFloors, y.size() / 6));
+    if (fit.shape != Shape::Broken) return fit;
+    if (steps_carrying(y.first(fit.at)) >= std::min<std::size_t>(4, fit.at - 1)) {
+      const double before = trend_of(x.first(fit.at), y.first(fit.at)).slope;
+      const double after = trend_of(x.subspan(fit.at), y.subspan(fit.at)).slope;
       easing.gradual = easing.gradual || before > 0;
       easing.mild = easing.mild || (before > 1.2 * after && before < 5 * after);
     }
     course.from += fit.at;
-    fit = {};
   }
+  return {};
+}
+
+// Whether the last floors of all stand far above the judged line: too late in the run to judge.
+void look_for_late_jump(Course& course, std::span<const double> x, std::span<const double> y) {
+  const std::size_t few = std::max<std::size_t>(2, y.size() / 12);
+  const double far = std::max(2 * material(course.level), 6 * course.trend.noise);
+  course.late_gain = std::numeric_limits<double>::infinity();
+  for (std::size_t i = y.size() - few; i < y.size(); ++i) {
+    const double above = y[i] - (course.trend.level + course.trend.slope * x[i]);
+    course.late_gain = std::min(course.late_gain, above);
+  }
+  course.late_jump = course.late_gain > far;
+}
+
+// Fills in what follows from `from`.
+void measure(Course& course, const Axes& axes, const Fit& fit, const Easing& easing) {
   const auto x = axes.x_from(course.from);
   const auto y = axes.y_from(course.from);
   course.since = axes.seconds[course.from];
@@ -147,19 +140,51 @@ Course course_of(const Series& series, std::span<const double> rounds) {
   course.before = course.trend.level + course.trend.slope * x.front() - course.first_level;
   course.steps = steps_carrying(y);
   course.steps_before = steps_carrying(std::span(axes.y).first(course.from + 1));
-
-  const std::size_t few = std::max<std::size_t>(2, y.size() / 12);
-  const double far = std::max(2 * material(course.level), 6 * course.trend.noise);
-  course.late_jump = true;
-  course.late_gain = std::numeric_limits<double>::infinity();
-  for (std::size_t i = y.size() - few; i < y.size(); ++i) {
-    const double above = y[i] - (course.trend.level + course.trend.slope * x[i]);
-    course.late_jump = course.late_jump && above > far;
-    course.late_gain = std::min(course.late_gain, above);
-  }
+  look_for_late_jump(course, x, y);
   const Ending ending = ending_of(x, y, course.trend);
   course.last_rate = course.trend.slope > 0 ? ending.slope / course.trend.slope : 1;
   course.motion = motion_of(course, fit, ending, easing);
+}
+
+// Growth that decays and has ended: judged from where 19 twentieths of it were done, if it lies
+// still from there on for a quarter of the time.
+void settle(Course& course, const Axes& axes, const Easing& easing) {
+  const auto y = axes.y_from(course.from);
+  const double last = median({y.end() - std::min<std::ptrdiff_t>(5, std::ssize(y)), y.end()});
+  const double nearly = y.front() + 0.95 * (last - y.front());
+  const auto reached = std::find_if(y.begin(), y.end(), [&](double low) { return low >= nearly; });
+  const auto done = static_cast<std::size_t>(reached - y.begin());
+  if (y.size() - done < std::max(kLeastFloors, y.size() / 4)) return;
+  Course settled = course;
+  settled.from += done;
+  measure(settled, axes, {}, easing);
+  if (settled.motion == Motion::Quiet) course = std::move(settled);
+}
+
+}  // namespace
+
+double material(double level) { return std::max(1024.0 * 1024.0, 0.003 * level); }
+
+Course course_of(const Series& series, std::span<const double> rounds) {
+  Course course;
+  const std::vector<Window> all = judged_windows(series, rounds);
+  if (all.empty()) return course;
+  course.windows = without_bursts(all, std::max(6 * quick_noise(all), material(all.back().lowest)));
+  course.by_rounds = rounds.size() >= 2;
+  const Axes axes = axes_of(course.windows, course.by_rounds ? rounds : std::span<const double>{});
+  course.began = course.since = axes.seconds.front();
+  course.until = axes.seconds.back();
+  course.first_level = axes.y.front();
+  course.level = axes.y.back();
+  std::vector<double> swings;
+  for (const Window& window : all) swings.push_back(window.highest - window.lowest);
+  course.tide = median(swings);
+  course.blur = course.tide * static_cast<double>(all.size()) / static_cast<double>(series.size());
+  if (course.windows.size() < kLeastFloors) return course;
+  Easing easing;
+  const Fit fit = peel(course, axes, easing);
+  measure(course, axes, fit, easing);
+  if (course.motion == Motion::Slowing) settle(course, axes, easing);
   return course;
 }
 
