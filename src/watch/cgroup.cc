@@ -86,8 +86,7 @@ bool find_mount(const Roots& roots, int version, Mount& mount) {
   mount.top = "/";
   if (version == 1) {
     mount.folder = roots.cgroup + "/memory";
-    return there(mount.folder + "/memory.usage_in_bytes") ||
-           there(mount.folder + "/memory.limit_in_bytes");
+    return there(mount.folder);
   }
   for (const char* name : {"", "/unified"}) {
     mount.folder = roots.cgroup + name;
