@@ -223,8 +223,9 @@ Result<Opened> open_recording(const std::string& path) {
   }
 
   Opened opened;
-  const int mode = journals ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
-  Attempt tried = attempt(path, mode);
+  // For writing even where there is nothing to recover: a read-only connection to a file in WAL
+  // mode makes a -wal and a -shm and leaves them. SQLite itself falls back to reading.
+  Attempt tried = attempt(path, SQLITE_OPEN_READWRITE);
   if (tried.code != SQLITE_OK && !is_damage(tried.code)) {
     // It cannot be locked or recovered where it lies.
     if (journals) {

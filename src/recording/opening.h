@@ -3,8 +3,8 @@
 
 // Opening a recording however it was left.
 //
-//     finished            one file                      opened read-only
-//     recorder killed     a -wal (or -journal) beside   opened for writing, so SQLite recovers it
+//     finished            one file                      opened
+//     recorder killed     a -wal (or -journal) beside   opened, and SQLite recovers it
 //     ... and read-only   the same, in such a folder    recovered in a copy
 //     read-only medium    one file, no way to lock      opened as one that never changes
 //     cut off, damaged                                  what its pages still say

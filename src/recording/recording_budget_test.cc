@@ -59,9 +59,8 @@ Sample busy_sample(double seconds, int p, std::mt19937& random) {
   return sample;
 }
 
-// Ten readings a second cannot be simulated for a week in a test's time. The levels are full at
-// any rate, as their sizes count rows; so the first hours come at 2 Hz to fill the buckets as a
-// real run does, and the rest at a reading every 4 seconds, which is more often than a bucket.
+// Ten readings a second for a week take too long for a test. But the levels count rows, so they
+// are full at any rate, and a reading every 20 seconds is more than the buckets of the oldest keep.
 TEST(RecordingSize, AWeekOfTwentyBusyProcessesFitsIntoTwentyMebibytesWithItsExtremes) {
   Folder folder;
   const std::string path = folder.path("week.tide");
@@ -74,14 +73,14 @@ TEST(RecordingSize, AWeekOfTwentyBusyProcessesFitsIntoTwentyMebibytesWithItsExtr
   }
   std::uintmax_t largest = 0;
   double settled = 0;
-  for (double now = 0; now < kWeek; now += now < 7200 ? 0.5 : 4) {
+  for (double now = 0; now < kWeek; now += now < 1200 ? 0.5 : 20) {
     for (int p = 0; p <= kProcesses; ++p) {
       const Sample sample = busy_sample(now, p, random);
       truth[{p, static_cast<std::int64_t>(now / 3600)}].add(sample.resident);
       writer->put(sample);
     }
     writer->put(Round{now, 1, "lines"});
-    if (now - settled >= 20) {
+    if (now - settled >= 10) {
       settled = now;
       for (const char* part : {"live Python", "allocator free", "stacks", "mapped files"}) {
         writer->put(AccountPart{now, 1, part, 1});

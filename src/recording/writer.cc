@@ -24,6 +24,7 @@ namespace {
 
 constexpr std::size_t kBatchSamples = 8192;  // then a put() commits by itself
 constexpr std::size_t kBatchRecords = 8192;
+constexpr int kMaxPatience = 15;
 constexpr std::size_t kPieceBytes = std::size_t{256} << 10;
 
 // While the run goes on nothing is synced to the disk: a kill loses nothing that was committed,
@@ -117,6 +118,8 @@ class SqliteWriter final : public Writer {
   Loss loss_;
   std::string reason_;    // of the first loss
   std::string obstacle_;  // why the last write failed; "" when it did not
+  int failures_ = 0;      // the patience after the last failure
+  int patience_ = 0;      // commits not to try before the next
   bool finished_ = false;
 };
 
@@ -174,7 +177,8 @@ bool SqliteWriter::in_place() {
 }
 
 bool SqliteWriter::worked(int code) {
-  obstacle_ = code == SQLITE_OK ? "" : database_.why();
+  // Not database_.why(): undoing a transaction has overwritten what that would say.
+  obstacle_ = code == SQLITE_OK ? "" : meaning_of(code, sqlite3_system_errno(database_.handle()));
   return code == SQLITE_OK;
 }
 
@@ -184,15 +188,24 @@ void SqliteWriter::lose(std::int64_t Loss::*what, std::size_t count) {
   loss_.*what += static_cast<std::int64_t>(count);
 }
 
+// After a failure ever fewer tries are made, 1 in 16 at last: each one costs as much as a commit
+// of the whole batch does.
 bool SqliteWriter::store() {
+  if (patience_ > 0) {
+    --patience_;
+    shed();
+    return false;
+  }
   std::vector<Sample> tails;
   for (const auto& [process, latest] : latest_) {
     if (latest.held) tails.push_back(latest.sample);
   }
   if (!in_place() || !worked(tables_->store(batch_, tails))) {
+    patience_ = failures_ = std::min(failures_ * 2 + 1, kMaxPatience);
     shed();
     return false;
   }
+  failures_ = 0;
   batch_ = Batch();
   for (auto& [process, latest] : latest_) latest.in_tail = latest.held;
   return true;
@@ -276,6 +289,7 @@ void SqliteWriter::finish(const End& end) {
   for (auto& [process, latest] : latest_) end_run(process, latest);
   if (!trouble().empty()) batch_.events.push_back({end.seconds, 0, "lost", trouble()});
   batch_.end = end;
+  patience_ = 0;
   const bool stored = store();
   finished_ = true;
   if (stored) {
