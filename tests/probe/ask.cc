@@ -2,11 +2,20 @@
 // Runs a command with the probe and, if told so, asks it for heaps: the smallest recorder there
 // is, written against wire/ alone.
 //
-//   lowtide_ask --probe liblowtide_probe.so [--after MS] [--times N] [--out FILE] [--contents]
-//               [--pid-of NAME] [--round REGEX-LESS-TEXT] [--lines] [--allocator] -- command...
+//   lowtide_ask --probe liblowtide_probe.so [option...] -- command...
 //
-// Without --after it only lends the command a table. Exits as the command does. What it has to say
-// goes to the file descriptor named by --report (default 2).
+//   --after MS      ask for a heap that long after the start; without it only lend a table
+//   --times N       ... and N times, --after apart
+//   --patience MS   take the request back when nothing comes for so long (60 s)
+//   --out FILE      the stream as it came (the second: FILE.1 ...)
+//   --contents      allow excerpts of strings
+//   --pid-of NAME   ask the process of that name instead of the command
+//   --allocator     ask for malloc's figures too
+//   --round TEXT    lines that contain TEXT are rounds
+//   --lines         at the end, tell of the lines seen and the slots used
+//   --report FD     where to say all this (2)
+//
+// Exits as the command does.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -35,6 +44,7 @@ struct Options {
   long after_ms = -1;
   int times = 1;
   int report = 2;
+  int patience_ms = 60000;
   bool contents = false, lines = false, allocator = false;
   char** command = nullptr;
 };
@@ -69,6 +79,8 @@ Options read_options(int count, char** words) {
       options.name = value();
     } else if (word == "--round") {
       options.round = value();
+    } else if (word == "--patience") {
+      options.patience_ms = std::atoi(value());
     } else if (word == "--report") {
       options.report = std::atoi(value());
     } else if (word == "--contents") {
@@ -173,7 +185,7 @@ int listen_for(uint32_t id) {
 std::vector<char> converse(int listener, const Options& options) {
   std::vector<char> stream;
   pollfd waiting{listener, POLLIN, 0};
-  if (poll(&waiting, 1, 10000) != 1) return stream;
+  if (poll(&waiting, 1, options.patience_ms) != 1) return stream;
   const int file = accept4(listener, nullptr, nullptr, SOCK_CLOEXEC);
   lowtide_ask ask{};
   ask.magic = LOWTIDE_HEAP_MAGIC;
@@ -183,8 +195,12 @@ std::vector<char> converse(int listener, const Options& options) {
   ask.lock_limit_ms = 10000;
   if (send(file, &ask, sizeof ask, MSG_NOSIGNAL) != sizeof ask) fail("send");
   std::vector<char> piece(1 << 20);
-  for (ssize_t count; (count = read(file, piece.data(), piece.size())) > 0;)
+  waiting = {file, POLLIN, 0};
+  while (poll(&waiting, 1, options.patience_ms) == 1) {
+    const ssize_t count = read(file, piece.data(), piece.size());
+    if (count <= 0) break;
     stream.insert(stream.end(), piece.begin(), piece.begin() + count);
+  }
   close(file);
   return stream;
 }
@@ -203,12 +219,13 @@ void ask_heap(const Options& options, pid_t child, int turn) {
   const auto stream = converse(listener, options);
   clock_gettime(CLOCK_MONOTONIC, &end);
   close(listener);
-  for (int i = 0; i < 100 && slot->answer <= LOWTIDE_ANSWER_TAKEN; ++i) sleep_ms(10);
+  for (int i = 0; i < 100 && !stream.empty() && slot->answer <= LOWTIDE_ANSWER_TAKEN; ++i)
+    sleep_ms(10);
   const double seconds = static_cast<double>(end.tv_sec - begin.tv_sec) +
                          static_cast<double>(end.tv_nsec - begin.tv_nsec) * 1e-9;
   dprintf(options.report,
           "ask: pid %d answer %u copy %d lock wait %.3f ms pause %.3f ms stream %zu bytes %.2f s "
-          "last %c\n",
+          "first %c\n",
           slot->pid, slot->answer, slot->copy_pid, static_cast<double>(slot->lock_wait_ns) * 1e-6,
           static_cast<double>(slot->pause_ns) * 1e-6, stream.size(), seconds,
           stream.empty() ? '-' : stream.front());
