@@ -36,11 +36,14 @@ std::vector<Path> retaining_paths(const Graph& graph, const HolderTree& tree,
 class ShortTypes {
  public:
   explicit ShortTypes(const Graph& graph);
-  std::string_view of(NameId type) const { return texts_[type]; }
-  std::string_view of_node(const Graph& graph, NodeId n) const { return of(graph.type_id(n)); }
+  // Of a name that is no type of the graph: its last word.
+  std::string_view of(const Graph& graph, NameId type) const;
+  std::string_view of_node(const Graph& graph, NodeId n) const {
+    return of(graph, graph.type_id(n));
+  }
 
  private:
-  std::vector<std::string> texts_;  // "" for names that are no type
+  std::vector<bool> ambiguous_;  // by NameId
 };
 
 enum class Indexes {
@@ -51,14 +54,15 @@ enum class Indexes {
 // One step as it is read: folded plumbing is part of the step it leads to.
 struct Hop {
   std::string name;  // "._history" "['key']" "[*]" "[412]" "local" "x (closure)" ".__class__"
-  std::string of;  // short type of what has it; "" where it goes without saying: a module, a frame
-  std::string type;  // short type of what it leads to
+  std::string of;    // what has an attribute: "Result"; "" where the step before says so
+  std::string type;  // what it leads to: "DataFrame"; of a module or a class: its name
   NodeId to = kSuperRoot;
-  std::size_t times = 1;  // of a folded run: how often; name then holds one whole turn of it
+  std::size_t times = 1;  // of a folded run: how often; name is then one whole turn of it
 };
 
 struct PathText {
   std::string root;       // "module pipeline" "frame main in train.py:41" "native reference"
+  std::string type;       // of what the root holds; "" where the root says so: a module, a frame
   std::vector<Hop> hops;  // may be empty: the root holds it itself
   NodeId to = kSuperRoot;
 
@@ -69,6 +73,9 @@ struct PathText {
 };
 
 PathText render(const Graph& graph, const ShortTypes& types, const Path& path, Indexes indexes);
+
+// The same for all paths that read the same when indexes are folded and however often they repeat.
+std::string shape_text(const Graph& graph, const ShortTypes& types, const Path& path);
 
 // "module pipeline", "thread-locals of MainThread", "native reference": one root edge.
 std::string root_text(const Graph& graph, EdgeId root);
