@@ -293,6 +293,14 @@ std::int64_t Container::limit_of(std::size_t group) const {
                                 : 0;
 }
 
+std::int64_t Container::peak_of(std::size_t index) const {
+  if (index >= groups_.size()) return -1;
+  const Group& group = groups_[index];
+  if (group.version == 2) return number_in(group.folder + "/memory.peak");
+  return std::max(number_in(group.folder + "/memory.max_usage_in_bytes"),
+                  number_in(group.folder + "/memory.memsw.max_usage_in_bytes"));
+}
+
 bool Container::kills_whole_group() const {
   return std::any_of(groups_.begin(), groups_.end(), [](const Group& group) {
     return group.version == 2 && number_in(group.folder + "/memory.oom.group") == 1;

@@ -78,6 +78,7 @@ class Container {
   MemoryEvents events(std::size_t group) const;  // v2: of the groups below, too
   MemoryEvents local_events(std::size_t group) const;
   std::int64_t limit_of(std::size_t group) const;  // of this group alone; 0: none
+  std::int64_t peak_of(std::size_t group) const;   // the most it ever used; -1: not known
   bool kills_whole_group() const;                  // memory.oom.group of any of them
 
  private:

@@ -59,6 +59,13 @@ int OomWatch::group_at_limit(const Counters& now) const {
     bool v2 = container_.groups()[i].version == 2;
     if (v2 ? rise(was.oom, is.oom) > 0 : rise(was.max, is.max) > 0) return static_cast<int>(i);
   }
+  // v1 counts nothing where memory and swap together have the same limit, as container engines
+  // like to set it (seen on 6.18). Then the most the group ever used must do.
+  for (std::size_t i = 0; i < now.groups.size(); ++i) {
+    if (container_.groups()[i].version == 2) continue;
+    std::int64_t limit = container_.limit_of(i);
+    if (limit > 0 && container_.peak_of(i) >= limit - limit / 50) return static_cast<int>(i);
+  }
   return -1;
 }
 

@@ -36,7 +36,7 @@ struct Ending {
 
 // Who died, and what was last known of it. Bytes, -1 unknown.
 struct Dead {
-  std::string name;
+  std::string name = {};
   std::int32_t pid = 0;
   int wait_status = 0;         // as wait4 gave it
   std::int64_t resident = -1;  // last reading

