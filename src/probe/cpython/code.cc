@@ -208,7 +208,9 @@ void read_generator(Walk& walk, Address generator, const TypeInfo& info) {
   walk.edge(kInternal, 0, walk.python.field(generator, o.generator_handled_traceback));
   walk.edge(kInternal, 0, walk.python.field(generator, o.generator_code));
   if (walk.python.minor >= 11) {
-    walk.edge(kInternal, 0, pointer(generator, o.coroutine_origin));
+    // A plain generator leaves the field as it was.
+    if (info.type != walk.generator_type)
+      walk.edge(kInternal, 0, pointer(generator, o.coroutine_origin));
   } else if (info.base_basic > static_cast<uint64_t>(o.coroutine_origin)) {
     walk.edge(kInternal, 0, pointer(generator, o.coroutine_origin));
   }

@@ -47,6 +47,8 @@ void read_managed_dict(Walk& walk, Address object, const TypeInfo& info) {
     }
   } else if (info.inline_values) {
     Address values = object + static_cast<Address>(info.basic_size);
+    uint64_t capacity = at<uint8_t>(values, 0);
+    walk.facts.native += 8 + capacity * 8 + ((capacity + 7) & ~uint64_t{7});
     if (at<uint8_t>(values, 3)) read_values(walk, info.type, values + 8, at<uint8_t>(values, 0));
   }
   if (dict) walk.edge(LOWTIDE_EDGE_INTERNAL, walk.word(Word::DictName), dict, Place::Namespace);
@@ -80,11 +82,10 @@ void read_instance(Walk& walk, Address object, const TypeInfo& info) {
 // The bytes a type says an instance has, before anything it allocates apart.
 static uint64_t fixed_size(const Walk& walk, Address object, const TypeInfo& info) {
   int64_t size = info.basic_size;
-  if (info.item_size) {
+  // Frames and generators say that they vary, and have no count of items.
+  if (info.item_size && info.family != Family::Generator && info.family != Family::Frame) {
     int64_t count = var_size(object);
-    if (info.family == Family::Long) {
-      if (walk.python.minor >= 12) count = count >> 3 ? count >> 3 : 1;
-    }
+    if (info.family == Family::Long && walk.python.minor >= 12) count >>= 3;
     size += (count < 0 ? -count : count) * info.item_size;
   }
   return static_cast<uint64_t>(size);
@@ -101,7 +102,7 @@ static uint64_t dict_size(const Walk& walk, Address dict) {
   return at<int64_t>(keys, 0) == 1 ? keys_size(walk.python, keys) : 0;
 }
 
-static uint64_t str_size(const Walk& walk, Address str, const TypeInfo& info) {
+static uint64_t str_size(const Walk& walk, Address str) {
   const Offsets& o = *walk.python.offsets;
   Text text = text_of(walk.python, str);
   uint32_t state = at<uint32_t>(str, 32);
@@ -114,7 +115,7 @@ static uint64_t str_size(const Walk& walk, Address str, const TypeInfo& info) {
   } else if (compact) {
     size = static_cast<uint64_t>(o.str_compact_size) + characters;
   } else {
-    size = static_cast<uint64_t>(info.basic_size) + characters;
+    size = static_cast<uint64_t>(o.str_size) + characters;
   }
   Address data = reinterpret_cast<Address>(text.data);
   if (!(compact && text.ascii)) {
@@ -131,10 +132,39 @@ static uint64_t str_size(const Walk& walk, Address str, const TypeInfo& info) {
   return size;
 }
 
+// From 3.11 the frame lies inside, as large as its code says.
+static uint64_t generator_size(const Walk& walk, Address generator, uint64_t otherwise) {
+  const Offsets& o = *walk.python.offsets;
+  if (walk.python.minor < 11) return otherwise;
+  Address frame = generator + static_cast<Address>(o.generator_frame);
+  Address code = pointer(frame, o.inner_code);
+  if (at<int8_t>(generator, o.generator_state) > 0 || !code || type_of(code) != walk.code_type)
+    return static_cast<uint64_t>(o.generator_frame + o.inner_fast);
+  int slots = at<int>(code, o.code_fast_count) + at<int>(code, o.code_stack_size);
+  return static_cast<uint64_t>(o.generator_frame + o.inner_fast + slots * 8);
+}
+
+static uint64_t frame_size(const Walk& walk, Address frame, uint64_t otherwise) {
+  const Offsets& o = *walk.python.offsets;
+  bool inside = walk.python.minor >= 11;
+  Address inner = inside ? pointer(frame, o.frame_inner) : 0;
+  Address code = inside ? (inner ? pointer(inner, o.inner_code) : 0) : pointer(frame, o.frame_code);
+  if (!code || type_of(code) != walk.code_type) return otherwise;
+  int64_t slots = at<int>(code, o.code_stack_size);
+  if (inside)
+    return static_cast<uint64_t>(o.frame_data + o.inner_fast +
+                                 (slots + at<int>(code, o.code_fast_count)) * 8);
+  slots += at<int>(code, o.code_local_count);
+  const int tuples[] = {o.code_cellvars, o.code_freevars};
+  for (int offset : tuples)
+    if (Address names = pointer(code, offset); names && is_tuple(names)) slots += var_size(names);
+  return static_cast<uint64_t>(o.frame_fast + slots * 8);
+}
+
 uint64_t object_size(const Walk& walk, Address object, const TypeInfo& info) {
   const Python& python = walk.python;
   uint64_t before = static_cast<uint64_t>(info.pre_header);
-  if (python.minor < 11 && info.collectable && info.is_collectable) {
+  if ((python.minor < 11 || python.minor >= 13) && info.collectable && info.is_collectable) {
     bool allocated = info.family != Family::Type || (flags_of_type(object) & type_flag::kHeapType);
     if (!allocated) before = 0;
   }
@@ -149,7 +179,7 @@ uint64_t object_size(const Walk& walk, Address object, const TypeInfo& info) {
       size += dict_size(walk, object);
       break;
     case Family::OrderedDict:
-      size += dict_size(walk, object) + static_cast<uint64_t>(number(object, 56)) * 8 +
+      size += dict_size(walk, object) + static_cast<uint64_t>(number(object, 72)) * 8 +
               static_cast<uint64_t>(number(object, 16)) * 32;
       break;
     case Family::Set:
@@ -157,7 +187,7 @@ uint64_t object_size(const Walk& walk, Address object, const TypeInfo& info) {
         size += (static_cast<uint64_t>(number(object, 32)) + 1) * 16;
       break;
     case Family::Str:
-      size = str_size(walk, object, info);
+      size = str_size(walk, object);
       const_cast<Walk&>(walk).pools.note(object, size);
       break;
     case Family::Deque: {
@@ -169,20 +199,32 @@ uint64_t object_size(const Walk& walk, Address object, const TypeInfo& info) {
       if (!(flags_of_type(object) & type_flag::kHeapType)) {
         size = static_cast<uint64_t>(python.offsets->type_size);
       } else {
-        size = static_cast<uint64_t>(info.basic_size) +
-               static_cast<uint64_t>(var_size(object) * info.item_size);
+        // 3.13 counts the fields of the metaclass.
+        size = python.minor >= 13 ? static_cast<uint64_t>(info.basic_size)
+                                  : static_cast<uint64_t>(python.offsets->heap_type_size);
         if (Address keys = pointer(object, python.offsets->heap_type_cached_keys))
           size += keys_size(python, keys);
       }
       break;
+    case Family::Long: {
+      // A subclass's own fields are left out, as int.__sizeof__ does.
+      int64_t digits = python.minor >= 12 ? number(object, 16) >> 3 : var_size(object);
+      if (digits < 0) digits = -digits;
+      if (digits == 0 && python.minor >= 11) digits = 1;
+      size = 24 + static_cast<uint64_t>(digits) * 4;
+      break;
+    }
+    case Family::Code:
+      size = (size + 7) & ~uint64_t{7};
+      break;
+    case Family::Frame:
+      size = frame_size(walk, object, size);
+      break;
+    case Family::Generator:
+      size = generator_size(walk, object, size);
+      break;
     default:
       break;
-  }
-  if (info.inline_values && python.minor >= 13) {
-    // prefix (the order of insertion) and values, after the object's own fields
-    Address values = object + static_cast<Address>(info.basic_size);
-    uint64_t capacity = at<uint8_t>(values, 0);
-    size += 8 + capacity * 8 + ((capacity + 7) & ~uint64_t{7});
   }
   return size + before;
 }

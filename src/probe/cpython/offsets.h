@@ -94,6 +94,7 @@ struct Offsets {
   int code_fast_count;
   int code_free_count;
   int code_local_count;
+  int code_stack_size;
   int code_filename;
   int code_name;
   int code_qualname;
@@ -244,6 +245,7 @@ inline constexpr Offsets kOffsets[] = {
      -1,  // code_fast_count
      -1,  // code_free_count
      28,  // code_local_count
+     32,  // code_stack_size
      104,  // code_filename
      112,  // code_name
      -1,  // code_qualname
@@ -391,6 +393,7 @@ inline constexpr Offsets kOffsets[] = {
      -1,  // code_fast_count
      -1,  // code_free_count
      28,  // code_local_count
+     32,  // code_stack_size
      104,  // code_filename
      112,  // code_name
      -1,  // code_qualname
@@ -538,6 +541,7 @@ inline constexpr Offsets kOffsets[] = {
      -1,  // code_fast_count
      -1,  // code_free_count
      28,  // code_local_count
+     32,  // code_stack_size
      104,  // code_filename
      112,  // code_name
      -1,  // code_qualname
@@ -685,6 +689,7 @@ inline constexpr Offsets kOffsets[] = {
      76,  // code_fast_count
      92,  // code_free_count
      80,  // code_local_count
+     68,  // code_stack_size
      112,  // code_filename
      120,  // code_name
      128,  // code_qualname
@@ -832,6 +837,7 @@ inline constexpr Offsets kOffsets[] = {
      72,  // code_fast_count
      88,  // code_free_count
      80,  // code_local_count
+     64,  // code_stack_size
      112,  // code_filename
      120,  // code_name
      128,  // code_qualname
@@ -979,6 +985,7 @@ inline constexpr Offsets kOffsets[] = {
      72,  // code_fast_count
      88,  // code_free_count
      80,  // code_local_count
+     64,  // code_stack_size
      112,  // code_filename
      120,  // code_name
      128,  // code_qualname

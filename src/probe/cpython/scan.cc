@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "probe/cpython/segments.h"
 #include "probe/cpython/walk.h"
 
 namespace lowtide::probe::cpython {
@@ -16,6 +17,7 @@ namespace lowtide::probe::cpython {
 namespace {
 
 inline constexpr size_t kPage = 4096;
+inline constexpr int kMostSegments = 4;
 inline constexpr uint64_t kPresent = 1ull << 63;
 
 bool count_fits(const Python& python, Address object) {
@@ -31,12 +33,28 @@ const char* file_name(const char* path) {
   return slash ? slash + 1 : path;
 }
 
+// Static data holds what looks like an object and is none: a slot's number before a type's address.
+bool allocated(const Walk& walk, Address object) {
+  if (object >= walk.static_begin && object < walk.static_end) return false;
+  size_t low = 0, high = walk.copy.range_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (walk.copy.ranges[middle].end <= object)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == walk.copy.range_count) return walk.copy.range_count == 0;
+  const Range& range = walk.copy.ranges[low];
+  return !range.name[0] || strcmp(range.name, "[heap]") == 0;
+}
+
 void scan_words(Walk& walk, Address begin, Address end, const char* whose) {
   uint32_t name = 0;
   for (Address at_word = begin; at_word + 8 <= end; at_word += 8) {
     Address object = pointer(at_word, 0);
     if (object < 4096 || object % 8 || walk.table.find(object)) continue;
-    if (!walk.plausible(object)) continue;
+    if (!walk.plausible(object) || !allocated(walk, object)) continue;
     if (!name) {
       Line line;
       line.add("C variable of ").add(whose);
@@ -44,6 +62,20 @@ void scan_words(Walk& walk, Address begin, Address end, const char* whose) {
     }
     walk.root(LOWTIDE_ROOT_RUNTIME, name, object);
   }
+}
+
+// A page may be missing behind the end of a file that was cut: that costs this segment only.
+void scan_segment(Walk& walk, const Segment& segment, const char* whose) {
+  struct Scanning {
+    Walk* walk;
+    const Segment* segment;
+    const char* whose;
+  } scanning{&walk, &segment, whose};
+  auto body = [](void* argument) {
+    auto& it = *static_cast<Scanning*>(argument);
+    scan_words(*it.walk, it.segment->begin, it.segment->end, it.whose);
+  };
+  walk.copy.guarded(body, &scanning);
 }
 
 // Which pages of a range exist: one that was never written holds no object.
@@ -164,6 +196,7 @@ void gather(Walk& walk, Candidates& found) {
         Address type = type_of(object);
         if (type < lowest || type > highest || type % 8) continue;
         if (!count_fits(walk.python, object) || !walk.types.known(type)) continue;
+        if (object >= walk.static_begin && object < walk.static_end) continue;
         if (walk.table.find(object) || !could_be_lost(walk, range, object)) continue;
         if (!found.add(object)) return;
       }
@@ -174,26 +207,19 @@ void gather(Walk& walk, Candidates& found) {
 }  // namespace
 
 void scan_static_data(Walk& walk) {
-  scan_words(walk, walk.python.interpreter,
-             walk.python.interpreter + static_cast<Address>(walk.python.offsets->interp_size),
-             "the interpreter");
-  const char* owner = "";
-  Address owner_end = 0;
+  Address interpreter = walk.python.interpreter;
+  Segment own{interpreter, interpreter + static_cast<Address>(walk.python.offsets->interp_size)};
+  scan_segment(walk, own, "the interpreter");
   for (size_t i = 0; i < walk.copy.range_count && !walk.copy.late(); ++i) {
     const Range& range = walk.copy.ranges[i];
-    if (range.name[0] == '/') {
-      owner = range.name;
-      owner_end = range.end;
-    } else if (range.name[0] || range.begin != owner_end) {
-      owner = "";
-      continue;
-    }
-    bool data = range.readable && range.writable && owner[0];
-    if (!range.name[0]) owner_end = 0;  // .bss, the last part of a module
-    if (!data || strstr(owner, "/ld-linux") || strstr(owner, "liblowtide")) continue;
-    // Files mapped for their contents can be large; data of modules is not.
-    if (range.end - range.begin > (Address{64} << 20)) continue;
-    scan_words(walk, range.begin, range.end, file_name(owner));
+    Segment segments[kMostSegments];
+    int count = writable_segments(walk.copy, range, segments, kMostSegments);
+    if (!count || strstr(range.name, "/ld-linux") || strstr(range.name, "liblowtide")) continue;
+    const char* name = file_name(range.name);
+    bool its_own =
+        walk.static_begin >= segments[0].begin && walk.static_begin < segments[count - 1].end;
+    for (int j = 0; j < count; ++j)
+      scan_segment(walk, segments[j], its_own ? "the interpreter" : name);
   }
 }
 

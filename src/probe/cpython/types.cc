@@ -271,6 +271,15 @@ void Types::collect_fields(TypeInfo* info, Address type, const Known* known) {
   info->field_count = count;
 }
 
+void Types::set_fields(TypeInfo* info, std::initializer_list<Field> fields) {
+  auto* kept = static_cast<Field*>(copy_->arena.take(sizeof(Field) * fields.size()));
+  if (!kept) return;
+  memcpy(kept, fields.begin(), sizeof(Field) * fields.size());
+  info->fields = kept;
+  info->field_count = static_cast<uint32_t>(fields.size());
+  info->traverse = nullptr;
+}
+
 Address Types::module_name(Address type, const char*) {
   if (!(flags_of_type(type) & type_flag::kHeapType)) return 0;
   Address module = dict_find(*python_, type_dict(*python_, type), "__module__");
@@ -359,17 +368,13 @@ const TypeInfo* Types::info(Address type) {
     info->family = Family::Dict;
     info->traverse = nullptr;
   }
-  if (same(full_name, "functools._lru_list_elem")) info->traverse = nullptr;
   collect_fields(info, type, known);
-  if (same(full_name, "functools._lru_list_elem")) {
-    auto* fields = static_cast<Field*>(copy_->arena.take(2 * sizeof(Field)));
-    if (fields) {
-      fields[0] = {40, names_->intern("key"), LOWTIDE_EDGE_INTERNAL, false};
-      fields[1] = {48, names_->intern("result"), LOWTIDE_EDGE_ATTRIBUTE, false};
-      info->fields = fields;
-      info->field_count = 2;
-    }
-  }
+  if (same(full_name, "functools._lru_list_elem"))
+    set_fields(info, {{24, names_->intern("next"), LOWTIDE_EDGE_INTERNAL, false},
+                      {40, names_->intern("key"), LOWTIDE_EDGE_INTERNAL, false},
+                      {48, names_->intern("result"), LOWTIDE_EDGE_ATTRIBUTE, false}});
+  if (same(full_name, "managedbuffer"))
+    set_fields(info, {{40, names_->intern("object"), LOWTIDE_EDGE_INTERNAL, false}});
 
   Address module = module_name(type, full_name);
   Line name;

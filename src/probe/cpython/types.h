@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <initializer_list>
+
 #include "probe/copy.h"
 #include "probe/cpython/names.h"
 #include "probe/cpython/object.h"
@@ -103,6 +105,7 @@ class Types {
   const Known* known_type(Address type) const;
   void family_by_name(TypeInfo* info, Address type, const char* name);
   void collect_fields(TypeInfo* info, Address type, const Known* known);
+  void set_fields(TypeInfo* info, std::initializer_list<Field> fields);
   bool from_outside(Address module_name);
   Address module_name(Address type, const char* full_name);
 

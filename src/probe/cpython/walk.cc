@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probe/cpython/walk.h"
 
+#include "probe/cpython/segments.h"
+
 namespace lowtide::probe::cpython {
 
 namespace {
@@ -29,17 +31,13 @@ void send_hello(Walk& walk) {
 // Whether the static data of the interpreter can be told from memory that was allocated.
 void find_static_data(Walk& walk) {
   Address inside = reinterpret_cast<Address>(walk.copy.find<char>("PyType_Type"));
-  const Range* ranges = walk.copy.ranges;
   for (size_t i = 0; i < walk.copy.range_count; ++i) {
-    if (inside < ranges[i].begin || inside >= ranges[i].end) continue;
-    walk.static_begin = ranges[i].begin;
-    walk.static_end = ranges[i].end;
-    // .bss follows without a name, and is the interpreter's too.
-    for (size_t j = i + 1; j < walk.copy.range_count; ++j) {
-      bool own = strcmp(ranges[j].name, ranges[i].name) == 0;
-      if (ranges[j].begin != walk.static_end || (!own && ranges[j].name[0])) break;
-      walk.static_end = ranges[j].end;
-      if (!own) break;
+    Segment segments[4];
+    int count = writable_segments(walk.copy, walk.copy.ranges[i], segments, 4);
+    for (int j = 0; j < count; ++j) {
+      if (inside < segments[j].begin || inside >= segments[j].end) continue;
+      walk.static_begin = segments[j].begin;
+      walk.static_end = segments[j].end;
     }
   }
 }
@@ -54,6 +52,7 @@ bool Walk::open() {
   python.tuple_items = minor >= 14 ? 32 : 24;
   python.none = reinterpret_cast<Address>(copy.find<char>("_Py_NoneStruct"));
   code_type = reinterpret_cast<Address>(copy.find<char>("PyCode_Type"));
+  generator_type = reinterpret_cast<Address>(copy.find<char>("PyGen_Type"));
   python.thread_head = copy.find<void*(void*)>("PyInterpreterState_ThreadHead");
   python.thread_next = copy.find<void*(void*)>("PyThreadState_Next");
   python.code_line = copy.find<int(void*, int)>("PyCode_Addr2Line");
@@ -137,8 +136,9 @@ bool Walk::plausible(Address object) {
   if (python.minor < 12 ? count - 1 >= (uint64_t{1} << 31) : (count & 0xffffffff) == 0)
     return false;
   if (python.minor >= 12 && python.minor < 14 && count >> 32) return false;
+  if (!types.known(type_of(object))) return false;
   const TypeInfo* type = types.info(type_of(object));
-  return type && type->basic_size >= kObjectSize &&
+  return type->basic_size >= kObjectSize &&
          copy.readable(object, static_cast<size_t>(type->basic_size));
 }
 

@@ -106,7 +106,7 @@ class Walk {
   }
   void note(const char* sentence) { copy.out.sentence('T', sentence); }
 
-  // Is this, by all one can see, an object: a known or readable type, a plausible count?
+  // Is this, by all one can see, an object: of a type met before, with a plausible count?
   bool plausible(Address object);
   // Reads all that has been met; false if the walk must end.
   bool drain();
@@ -114,7 +114,7 @@ class Walk {
   NodeFacts facts;  // of the node being read
   const TypeInfo* info = nullptr;
   Address static_begin = 0, static_end = 0;  // the interpreter's own data
-  Address code_type = 0;
+  Address code_type = 0, generator_type = 0;
   size_t static_types_sent = 0;
   bool gc_off = false;
   uint64_t unreadable = 0;
