@@ -126,6 +126,32 @@ void look_for_late_jump(Course& course, std::span<const double> x, std::span<con
   course.late_jump = course.late_gain > far;
 }
 
+// Arenas and heap tops grow in big steps: a leak in a young program is a staircase of very few.
+// What came back down later was no step.
+void look_for_stairs(Course& course, const Axes& axes, double noise) {
+  const std::size_t n = axes.y.size();
+  std::vector<double> envelope = axes.y;
+  for (std::size_t i = n - 1; i-- > 0;) envelope[i] = std::min(envelope[i], envelope[i + 1]);
+  const double start = course.began + 0.1 * (course.until - course.began);
+  double base = envelope.front();
+  for (std::size_t i = 0; i < n && axes.seconds[i] <= start; ++i) base = envelope[i];
+  const double big = std::max(
+      {material(course.level), 0.15 * (envelope.back() - base), 6 * noise, 2 * course.blur});
+  double last = start;
+  double longest = 0;
+  for (std::size_t i = 1; i < n; ++i) {
+    if (axes.seconds[i] <= start || envelope[i] - envelope[i - 1] < big) continue;
+    // A step that two windows share is one.
+    const bool same = course.stairs > 0 && envelope[i - 1] - envelope[i - 2] >= big;
+    course.stairs += same ? 0 : 1;
+    course.stairs_gain += envelope[i] - envelope[i - 1];
+    longest = std::max(longest, axes.seconds[i] - last);
+    last = axes.seconds[i];
+  }
+  const double rest = course.until - last;
+  course.next_stair_due = course.stairs >= 2 && rest < 1.5 * longest;
+}
+
 // Fills in what follows from `from`.
 void measure(Course& course, const Axes& axes, const Fit& fit, const Easing& easing) {
   const auto x = axes.x_from(course.from);
@@ -169,7 +195,8 @@ Course course_of(const Series& series, std::span<const double> rounds) {
   Course course;
   const std::vector<Window> all = judged_windows(series, rounds);
   if (all.empty()) return course;
-  course.windows = without_bursts(all, std::max(6 * quick_noise(all), material(all.back().lowest)));
+  const double noise = quick_noise(all);
+  course.windows = without_bursts(all, std::max(6 * noise, material(all.back().lowest)));
   course.by_rounds = rounds.size() >= 2;
   const Axes axes = axes_of(course.windows, course.by_rounds ? rounds : std::span<const double>{});
   course.began = course.since = axes.seconds.front();
@@ -184,6 +211,7 @@ Course course_of(const Series& series, std::span<const double> rounds) {
   Easing easing;
   const Fit fit = peel(course, axes, easing);
   measure(course, axes, fit, easing);
+  look_for_stairs(course, axes, noise);
   if (course.motion == Motion::Slowing) settle(course, axes, easing);
   return course;
 }

@@ -44,10 +44,13 @@ struct Course {
   double last_rate = 1;
   std::size_t steps = 0;         // carrying four fifths of the growth
   std::size_t steps_before = 0;  // of what was gained before
-  bool late_jump = false;        // the last few floors stand far above the rest
-  double late_gain = 0;          // by that much
-  double tide = 0;               // bytes: how far the curve usually swings within one window
-  double blur = 0;               // bytes: how far it swings from one reading to the next
+  std::size_t stairs = 0;  // big steps after the start, each from one lasting level to the next
+  double stairs_gain = 0;  // bytes they brought
+  bool next_stair_due = false;  // two or more, and no longer at rest than between them before
+  bool late_jump = false;       // the last few floors stand far above the rest
+  double late_gain = 0;         // by that much
+  double tide = 0;              // bytes: how far the curve usually swings within one window
+  double blur = 0;              // bytes: how far it swings from one reading to the next
 
   std::size_t judged() const { return windows.size() - from; }
   double seconds() const { return until - since; }

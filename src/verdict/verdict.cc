@@ -37,8 +37,10 @@ double gain_between(const Series& series, double from, double to) {
 Live live_of(const Evidence& evidence, const Course& floor) {
   Live live;
   std::vector<LivePoint> points;
+  // Between the stairs of a coarse allocator the floor lies still though the heap fills.
+  const double from = floor.next_stair_due ? floor.began : floor.since;
   for (const LivePoint& point : evidence.live) {
-    if (std::isfinite(point.seconds) && point.seconds >= floor.since) points.push_back(point);
+    if (std::isfinite(point.seconds) && point.seconds >= from) points.push_back(point);
   }
   std::sort(points.begin(), points.end(),
             [](const LivePoint& a, const LivePoint& b) { return a.seconds < b.seconds; });
@@ -61,7 +63,7 @@ Live live_of(const Evidence& evidence, const Course& floor) {
   const double matters = evidence.growing_suspects ? std::max(kMiB / 4, 0.002 * live.last)
                                                    : std::max(kMiB, 0.005 * live.last);
   // Graphs that all come from the first part of what is judged do not say how it ended.
-  const bool recent = points.back().seconds >= floor.until - 0.4 * floor.seconds();
+  const bool recent = points.back().seconds >= floor.until - 0.4 * (floor.until - from);
   live.rises = recent && live.gain() >= matters && rates.back() >= 0.4 * usual &&
                std::all_of(rates.begin(), rates.end(), [](double rate) { return rate > 0; });
   const double span = points.back().seconds - points.front().seconds;
@@ -162,6 +164,9 @@ void judge_quiet(Findings& findings, const Evidence& evidence, const std::vector
   if (!kept.empty()) findings.allocator_free = level_between(kept, floor.since, floor.until);
   if (gained && findings.allocator_free >= 0.5 * floor.before) {
     return name_as(findings, Name::RetainedByAllocator, Because::AllocatorKept);
+  }
+  if (floor.next_stair_due && !findings.live.flat) {
+    return name_as(findings, Name::Undecided, Because::FewSteps);
   }
   if (floor.late_jump) return name_as(findings, Name::Burst, Because::LateJump);
   if (had_peak(resident, findings)) return name_as(findings, Name::Burst, Because::Peak);

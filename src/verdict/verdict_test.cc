@@ -128,6 +128,17 @@ TEST(Verdict, SeesALeakInMemoryTheProcessAlreadyHad) {
   EXPECT_NEAR(verdict.rate_per_round, 0.15 * kMiB, 0.01 * kMiB);
 }
 
+TEST(Verdict, SeesALeakBetweenTheStairsOfTheAllocator) {
+  Dice dice(3);
+  Evidence evidence;
+  evidence.points = readings(dice, 30, 0.1, kLittle,
+                             [](double t) { return 60 * kMiB + 20 * kMiB * std::floor(t / 11); });
+  EXPECT_EQ(judge(evidence).name, Name::Undecided);
+  EXPECT_TRUE(says(judge(evidence), "in 2 steps only")) << judge(evidence).why;
+  evidence.growing_suspects = true;
+  EXPECT_EQ(judge(with_live(evidence, 40 * kMiB, 2 * kMiB, 5)).name, Name::Leak);
+}
+
 TEST(Verdict, IsNotMovedByHeapGraphsOfTheFillAlone) {
   Dice dice(3);
   Evidence evidence;

@@ -159,6 +159,20 @@ std::string slows_text(const Findings& findings) {
       100 * std::clamp(floor.last_rate, 0.0, 1.0));
 }
 
+std::string few_steps_text(const Findings& findings) {
+  const Course& floor = findings.floor;
+  const bool stairs = floor.stairs >= 1;
+  const std::size_t steps = std::max<std::size_t>(1, stairs ? floor.stairs : floor.steps);
+  return fmt::format("the low-water mark rose {} in {} {} only, so the next need not come; {}",
+                     bytes_text(stairs ? floor.stairs_gain : floor.growth), steps,
+                     steps > 1 ? "steps" : "step", remedy(findings, floor.until - floor.began));
+}
+
+std::string at_start_text(const Course& floor) {
+  return floor.since <= 0.5 ? std::string("at the start")
+                            : fmt::format("until {}", duration_text(floor.since));
+}
+
 std::string one_phase_text(const Findings& findings) {
   const Course& course =
       findings.other.rises() && !findings.floor.rises() ? findings.other : findings.floor;
@@ -213,12 +227,7 @@ std::string why(const Findings& findings, const Evidence& evidence) {
     case Because::Unsure:
       return unsure_text(findings);
     case Because::FewSteps:
-      return fmt::format(
-          "the low-water mark rose {} in {}, in {} {} only: the next need not come; "
-          "{}",
-          bytes_text(floor.growth), duration_text(floor.seconds()),
-          std::max<std::size_t>(1, floor.steps), floor.steps > 1 ? "steps" : "step",
-          remedy(findings, floor.seconds()));
+      return few_steps_text(findings);
     case Because::LiveOnly:
       return fmt::format("{}, but the low-water mark stays at {}; {}", live_text(findings.live),
                          bytes_text(floor.level), remedy(findings, floor.seconds()));
@@ -241,11 +250,9 @@ std::string why(const Findings& findings, const Evidence& evidence) {
           bytes_text(floor.before), duration_text(floor.since), bytes_text(floor.level),
           duration_text(floor.seconds()));
     case Because::FlatAfterStart:
-      return fmt::format(
-          "the low-water mark rose by {} until {} and has been flat at {} for {} "
-          "since",
-          bytes_text(floor.before), duration_text(floor.since), bytes_text(floor.level),
-          duration_text(floor.seconds()));
+      return fmt::format("the low-water mark rose by {} {} and has been flat at {} for {} since",
+                         bytes_text(floor.before), at_start_text(floor), bytes_text(floor.level),
+                         duration_text(floor.seconds()));
     case Because::Flat:
       return flat_text(findings);
     case Because::FileGrows:
