@@ -8,9 +8,10 @@
 namespace lowtide::probe {
 
 constinit thread_local int inside;
+constinit thread_local bool in_allocator;
 
 __attribute__((noinline, cold)) void attend_rarely(const void* caller) {
-  if (inside != 0) return;
+  if (inside != 0 || in_allocator) return;
   ++inside;
   const int saved_errno = errno;
   if (auto* slot = own_slot(); slot != nullptr) {

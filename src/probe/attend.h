@@ -3,16 +3,17 @@
 
 // What a hook does besides forwarding: look whether the recorder wants something.
 //
-// The usual cost is three loads from two cache lines. Hooks that a signal handler may rightly call
-// while this thread is inside malloc are told apart by `inside`: nothing rare starts while it is
-// not zero.
+// The usual cost is three loads from two cache lines. A signal handler may rightly call some hooks
+// while this thread is inside malloc, whose lock anything rare would wait for: it does not start
+// while `in_allocator` is set.
 
 #include "probe/slot.h"
 
 namespace lowtide::probe {
 
-// Depth of this thread in malloc and in our own rare work. Initial-exec: no allocation.
-extern constinit thread_local int inside;
+// Initial-exec, so reading them allocates nothing.
+extern constinit thread_local int inside;         // depth of this thread in our own rare work
+extern constinit thread_local bool in_allocator;  // set, not counted: a count costs 2 ns a call
 
 void attend_rarely(const void* caller);
 

@@ -74,7 +74,10 @@ void look_at(Stream& stream, const char* text, size_t count) {
   }
 }
 
-bool watched(int file) { return (file == 1 || file == 2) && table != nullptr && !in_copy; }
+bool watched(int file) {
+  return (file == 1 || file == 2) && table != nullptr && !in_copy &&
+         __atomic_load_n(&own->slot, __ATOMIC_RELAXED) != &nobody;
+}
 
 }  // namespace
 

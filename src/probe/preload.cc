@@ -17,17 +17,14 @@ using namespace lowtide::probe;
 
 namespace {
 
-struct Inside {
-  Inside() { ++inside; }
-  ~Inside() { --inside; }
-};
-
 template <typename Call>
 __attribute__((always_inline)) inline auto forward(Call call) {
-  auto result = [&] {
-    Inside depth;
-    return call(next());
-  }();
+  const Next& to = next();
+  in_allocator = true;
+  asm volatile("" ::: "memory");  // The flag stands before the call and falls after it.
+  auto result = call(to);
+  asm volatile("" ::: "memory");
+  in_allocator = false;
   attend();
   return result;
 }
@@ -63,11 +60,10 @@ LOWTIDE_EXPORT void* reallocarray(void* old, size_t count, size_t size) {
 
 LOWTIDE_EXPORT void free(void* old) {
   if (__builtin_expect(in_copy, 0)) return;
-  {
-    Inside depth;
-    next().free(old);
-  }
-  attend();
+  forward([=](const Next& to) {
+    to.free(old);
+    return 0;
+  });
 }
 
 LOWTIDE_EXPORT void* memalign(size_t alignment, size_t size) {

@@ -27,6 +27,7 @@ char run_folder[4096];
 namespace {
 
 Own asleep{&nobody, 0, 0, 0};
+bool asleep_for_good;
 
 // fstat is an inline of an old glibc's and a symbol of a new one's; the system call is neither.
 bool status_of(int directory, const char* path, int flags, struct stat* status) {
@@ -110,7 +111,7 @@ void claim_slot() {
   if (!__atomic_compare_exchange_n(&own->slot, &expected, &nobody, false, __ATOMIC_ACQ_REL,
                                    __ATOMIC_RELAXED))
     return;  // Another thread is at it, or has done it.
-  if (table == nullptr) return;
+  if (table == nullptr || __atomic_load_n(&asleep_for_good, __ATOMIC_ACQUIRE)) return;
   const int saved_errno = errno;
   const auto pid = static_cast<int32_t>(getpid());
   const uint64_t space = pid_namespace();
@@ -127,6 +128,11 @@ void claim_slot() {
     __atomic_store_n(&own->slot, slot, __ATOMIC_RELEASE);
   }
   errno = saved_errno;
+}
+
+void fall_asleep() {
+  __atomic_store_n(&asleep_for_good, true, __ATOMIC_RELEASE);
+  __atomic_store_n(&own->slot, &nobody, __ATOMIC_RELEASE);
 }
 
 lowtide_slot* own_slot() {

@@ -24,7 +24,7 @@ struct Own {
 };
 
 extern Own* own;               // never null
-extern lowtide_slot nobody;    // what a sleeping probe looks at: asks for nothing
+extern lowtide_slot nobody;    // what a sleeping probe looks at: it asks for nothing
 extern lowtide_table* table;   // null while asleep
 extern char run_folder[4096];  // "" while asleep
 
@@ -34,6 +34,9 @@ void claim_slot();
 
 // The slot if it is ours and live, else null. Claims after a fork. Async-signal-safe.
 lowtide_slot* own_slot();
+
+// For good, children included; the slot stays live for the recorder to watch from outside.
+void fall_asleep();
 
 uint64_t now_ns();
 
