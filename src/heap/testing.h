@@ -165,4 +165,51 @@ inline Graph random_graph(std::uint32_t seed, NodeId nodes, EdgeId edges, std::u
   return std::move(builder).build();
 }
 
+// A graph shaped as heaps are: records of a dict and some strings in long lists, every record with
+// its class, strings shared by many, some references across, 2.8 edges a node. For benchmarks.
+inline Graph heaplike_graph(NodeId nodes) {
+  GraphBuilder builder;
+  std::mt19937 random(42);
+  const auto below = [&](NodeId n) { return static_cast<NodeId>(random() % n); };
+  const NameId list = builder.intern("list");
+  const NameId dict = builder.intern("dict");
+  const NameId text = builder.intern("str");
+  const NameId record = builder.intern("app.Record");
+  const NameId klass = builder.intern("type");
+  const NameId dict_name = builder.intern("__dict__");
+  const NameId class_name = builder.intern("__class__");
+  const NameId keys[] = {builder.intern("name"), builder.intern("owner"), builder.intern("next")};
+  constexpr NodeId kShared = 1000;  // nodes 1 to 1000: the class, then strings that many use
+  constexpr NodeId kRecords = 250;  // of one list
+  builder.add_node(Node{.type = klass, .shallow = 1064, .address = 16});
+  builder.add_root(RootKind::Module, builder.intern("app"), 1);
+  for (NodeId n = 2; n <= kShared; ++n) {
+    builder.add_node(Node{.type = text, .shallow = 60, .address = 16 * std::uint64_t{n}});
+  }
+  // A list, then its records: each is an instance, its dict and its own string.
+  NodeId before = 0;
+  while (builder.node_count() + 3 * kRecords + 1 <= nodes) {
+    const NodeId at = builder.add_node(Node{.type = list, .shallow = 56, .native = 8 * kRecords});
+    builder.add_root(RootKind::Module, builder.intern("app"), at);
+    for (NodeId i = 0; i < kRecords; ++i) builder.add_edge(EdgeKind::Item, i, at + 1 + 3 * i);
+    for (NodeId i = 0; i < kRecords; ++i) {
+      const NodeId n = builder.add_node(
+          Node{.type = record, .shallow = 48, .address = 16 * std::uint64_t{at + 3 * i + 1}});
+      builder.add_edge(EdgeKind::Internal, class_name, 1);
+      builder.add_edge(EdgeKind::Internal, dict_name, n + 1);
+      builder.add_node(Node{.type = dict, .shallow = 104, .flags = kNamespace});
+      builder.add_edge(EdgeKind::Key, keys[0], n + 2);
+      builder.add_edge(EdgeKind::Key, keys[1], 2 + below(kShared - 1));
+      builder.add_edge(EdgeKind::KeyObject, 0, 2 + below(kShared - 1));
+      builder.add_edge(EdgeKind::KeyObject, 0, 2 + below(kShared - 1));
+      if (before != 0) {  // something met earlier, anywhere
+        builder.add_edge(EdgeKind::Key, keys[2], kShared + 1 + below(at - kShared));
+      }
+      builder.add_node(Node{.type = text, .shallow = 70});
+    }
+    before = at;
+  }
+  return std::move(builder).build();
+}
+
 }  // namespace lowtide::heap
