@@ -42,10 +42,12 @@ Series series_of(std::span<const CensusPoint> points) {
   return series;
 }
 
-Growth::Growth(const Series& series, std::vector<std::uint8_t> flags, const SuspectOptions& options)
+Growth::Growth(const Series& series, std::vector<std::uint8_t> flags,
+               std::vector<bool> roots_of_calls, const SuspectOptions& options)
     : series_(series),
       last_(series.last()),
       flags_(std::move(flags)),
+      roots_of_calls_(std::move(roots_of_calls)),
       options_(options),
       rises_(last_.shapes().size()),
       first_child_(last_.shapes().size(), kNoShape),
@@ -146,6 +148,17 @@ bool Growth::worth(std::int64_t count, std::int64_t bytes) const {
   return count >= options_.least_count || bytes >= options_.least_bytes.count;
 }
 
+// Frames, cells and per-thread dicts come with every call and every thread: nobody's leak by
+// their number alone.
+bool Growth::worth(const Candidate& candidate) const {
+  ShapeIndex root = candidate.named;
+  int depth = 0;
+  for (; last_.shapes()[root].parent != 0; root = last_.shapes()[root].parent) ++depth;
+  const bool by_the_way = candidate.fame == Fame::Plumbing ||
+                          (candidate.fame == Fame::Builtin && depth < 2 && roots_of_calls_[root]);
+  return worth(by_the_way ? 0 : candidate.count, candidate.bytes);
+}
+
 ShapeIndex Growth::heaviest_child(ShapeIndex i, std::int64_t least_count) const {
   ShapeIndex best = kNoShape;
   for (ShapeIndex c = first_child_[i]; c != kNoShape; c = next_sibling_[c]) {
@@ -236,8 +249,25 @@ std::vector<Candidate> Growth::candidates() const {
     if (shape.parent == 0) key = shape.id;
     groups[{shape.parent, key}].push_back(i);
   }
+  // The keys of a namespace come and go with its members.
+  for (auto& [key, entries] : groups) {
+    const bool only_keys = std::all_of(entries.begin(), entries.end(), [this](ShapeIndex i) {
+      return edge_text(i) == "[key]" && fame(i) == Fame::Builtin;
+    });
+    if (!only_keys) continue;
+    for (auto other = groups.lower_bound({key.first, 0});
+         other != groups.end() && other->first.first == key.first; ++other) {
+      if (other->first == key) continue;
+      if (rises_[other->second.front()].count * 2 < rises_[entries.front()].count) continue;
+      other->second.insert(other->second.end(), entries.begin(), entries.end());
+      entries.clear();
+      break;
+    }
+  }
   std::vector<Candidate> out;
-  for (auto& [key, entries] : groups) add_group(std::move(entries), out);
+  for (auto& [key, entries] : groups) {
+    if (!entries.empty()) add_group(std::move(entries), out);
+  }
   add_in_place(out);
   return out;
 }
@@ -299,7 +329,7 @@ void Growth::add_group(std::vector<ShapeIndex> entries, std::vector<Candidate>& 
     made.front().bytes += std::max<std::int64_t>(0, rises_[holder].bytes);
   }
   for (Candidate& candidate : made) {
-    if (worth(candidate.count, candidate.bytes)) out.push_back(std::move(candidate));
+    if (worth(candidate)) out.push_back(std::move(candidate));
   }
 }
 

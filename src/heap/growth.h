@@ -57,8 +57,10 @@ struct Candidate {
 
 class Growth {
  public:
-  // `flags` are of a node of each shape of the last graph.
-  Growth(const Series& series, std::vector<std::uint8_t> flags, const SuspectOptions& options);
+  // `flags` are of the nodes of each shape of the last graph, `roots_of_calls` says which shapes
+  // are held by a frame or a thread itself.
+  Growth(const Series& series, std::vector<std::uint8_t> flags, std::vector<bool> roots_of_calls,
+         const SuspectOptions& options);
 
   const Rise& rise(ShapeIndex i) const { return rises_[i]; }
   // Is it at or under an entry, so that its nodes belong to what grew?
@@ -92,10 +94,12 @@ class Growth {
   std::string_view type_text(ShapeIndex i) const;
   std::string_view edge_text(ShapeIndex i) const;
   bool worth(std::int64_t count, std::int64_t bytes) const;
+  bool worth(const Candidate& candidate) const;
 
   const Series& series_;
   const Census& last_;
   std::vector<std::uint8_t> flags_;
+  std::vector<bool> roots_of_calls_;
   SuspectOptions options_;
   std::vector<Rise> rises_;
   std::vector<ShapeIndex> first_child_, next_sibling_;

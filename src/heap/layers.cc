@@ -123,16 +123,17 @@ class LayerSearch {
       }
       const bool too_few =
           layer.held * kLeastShare < set.sample.size() || (layer.held < 2 && set.sample.size() > 4);
-      const bool known = std::any_of(set.layers.begin(), set.layers.end(),
-                                     [key](const Layer& other) { return other.key == key; });
       if (too_few && group.containers.size() <= kFewContainers) continue;
-      if (known) {
-        // Another container of a shape that is known: its cut belongs there.
-        for (Layer& other : set.layers) {
-          if (other.key == key)
-            other.cut.insert(other.cut.end(), layer.cut.begin(), layer.cut.end());
+      const auto known = std::find_if(set.layers.begin(), set.layers.end(),
+                                      [key](const Layer& other) { return other.key == key; });
+      if (known != set.layers.end()) {
+        // Another container of a shape that is known. Of its own it is a layer only if it holds
+        // them all once more, as the list of another event holds the same listener.
+        if (layer.held * 2 <= set.sample.size() || known->depth == depth || !layer.alone) {
+          known->cut.insert(known->cut.end(), layer.cut.begin(), layer.cut.end());
+          continue;
         }
-        continue;
+        layer.key += depth;
       }
       set.layers.push_back(std::move(layer));
       if (group.containers.size() > kFewContainers) wide_keys_.insert(key);

@@ -50,7 +50,7 @@ class Investigation {
         options_(options),
         tree_(holder_tree(graph)),
         shapes_(graph, tree_),
-        growth_(series, flags_by_shape(), options),
+        growth_(series, flags_by_shape(), roots_of_calls(), options),
         types_(graph),
         lost_(graph.node_count()) {}
 
@@ -73,6 +73,16 @@ class Investigation {
     std::vector<std::uint8_t> flags(shapes_.size());
     for (const NodeId n : shapes_.order()) flags[shapes_.of(n)] |= graph_.flags(n);
     return flags;
+  }
+
+  std::vector<bool> roots_of_calls() const {
+    std::vector<bool> of_calls(shapes_.size());
+    for (ShapeIndex i = 1; i < shapes_.size(); ++i) {
+      if (shapes_[i].edge != FoldedEdge::Root) continue;
+      const RootKind kind = graph_.root_kind(shapes_[i].first);
+      of_calls[i] = kind == RootKind::Frame || kind == RootKind::Thread;
+    }
+    return of_calls;
   }
 
   std::string_view name(NameId census_type) const {
@@ -276,36 +286,55 @@ class Investigation {
     std::erase_if(drafts_, [](const Draft& draft) { return draft.held.layers.empty(); });
   }
 
-  // The listener that holds a body is not a second leak beside the body.
+  // The listener that holds a body is not a second leak beside the body, nor is the weak
+  // reference to it.
   void drop_the_explained() {
     std::stable_sort(drafts_.begin(), drafts_.end(),
                      [](const Draft& a, const Draft& b) { return a.bytes() > b.bytes(); });
     std::vector<Draft> kept;
     for (Draft& draft : drafts_) {
-      const bool explained = std::any_of(kept.begin(), kept.end(), [&](const Draft& other) {
-        if (draft.count() > 2 * std::max<std::int64_t>(1, other.count())) return false;
-        return std::all_of(draft.held.layers.begin(), draft.held.layers.end(), [&](const Layer& l) {
-          return std::any_of(other.held.layers.begin(), other.held.layers.end(),
-                             [&](const Layer& o) { return o.key == l.key && o.depth > 0; });
-        });
-      });
+      const bool explained = refers_weakly_to_grown(draft) ||
+                             std::any_of(kept.begin(), kept.end(), [&](const Draft& other) {
+                               return holds_the_same(draft, other);
+                             });
       if (!explained) kept.push_back(std::move(draft));
     }
     drafts_ = std::move(kept);
     if (drafts_.size() > options_.most) drafts_.resize(options_.most);
   }
 
+  // Whoever holds `small` holds `large` by it: it is a link of the way to what was named already.
+  static bool holds_the_same(const Draft& small, const Draft& large) {
+    if (small.count() > 2 * std::max<std::int64_t>(1, large.count())) return false;
+    return std::all_of(small.held.layers.begin(), small.held.layers.end(), [&](const Layer& l) {
+      return std::any_of(large.held.layers.begin(), large.held.layers.end(), [&](const Layer& o) {
+        return o.key == l.key && (l.depth > 0 || o.depth > 0);
+      });
+    });
+  }
+
+  bool refers_weakly_to_grown(const Draft& draft) const {
+    std::size_t weak = 0;
+    for (const NodeId n : draft.held.sample) {
+      for (EdgeId e = graph_.edges_begin(n); e < graph_.edges_end(n); ++e) {
+        if (graph_.kind(e) != EdgeKind::Weak || !grown_.contains(graph_.target(e))) continue;
+        ++weak;
+        break;
+      }
+    }
+    return draft.first().fame <= Fame::Builtin && weak * 2 > draft.held.sample.size();
+  }
+
   void describe() {
     for (Draft& draft : drafts_) {
-      // A module before a frame before a native reference; then who holds the most.
+      // Who holds the most; a module before a frame before a native reference.
+      const std::size_t all = draft.held.sample.size();
+      const auto order = [&](const Layer& layer) {
+        const int far = layer.path.empty() ? 9 : rank(graph_.root_kind(layer.path.front()));
+        return std::tuple(layer.held * 2 < all, far, all - layer.held, layer.depth);
+      };
       std::stable_sort(draft.held.layers.begin(), draft.held.layers.end(),
-                       [this](const Layer& a, const Layer& b) {
-                         const auto far = [this](const Layer& l) {
-                           return l.path.empty() ? 9 : rank(graph_.root_kind(l.path.front()));
-                         };
-                         return std::tuple(a.depth > 0 ? far(a) : 0, b.held, a.depth) <
-                                std::tuple(b.depth > 0 ? far(b) : 0, a.held, b.depth);
-                       });
+                       [&](const Layer& a, const Layer& b) { return order(a) < order(b); });
     }
   }
 
@@ -330,10 +359,21 @@ class Investigation {
                               });
       past |= hop.to == layer.container;
       if (hop.times != 1) continue;
-      const bool place = hop.name.substr(0, 1) == "[";
-      if (place) text.hops[i].name = same ? hop.name : "[*]";
+      if (hop.name.substr(0, 1) == "[") text.hops[i].name = same ? hop.name : "[*]";
+      for (const PathText& other : others) {
+        // "result_*", "Model_*": names with a number in them.
+        if (hop.name.substr(0, 1) != "[") {
+          text.hops[i].name = pattern(text.hops[i].name, other.hops[i].name);
+        }
+        text.hops[i].type = pattern(text.hops[i].type, other.hops[i].type);
+      }
     }
     return text;
+  }
+
+  static std::string pattern(const std::string& a, const std::string& b) {
+    const std::string common = common_label(a, b);
+    return common.empty() ? a : common;
   }
 
   std::vector<std::int64_t> counts_of(const Draft& draft) const {
