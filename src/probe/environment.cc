@@ -119,11 +119,9 @@ void write_addition(const Addition& plan, char* const* environment, char** entri
   if (plan.old_preload == nullptr) {
     entries[count++] = preload_entry;
   } else {
-    const size_t length = strlen(preload_entry);
-    memcpy(text, preload_entry, length);
-    text[length] = ':';
-    const char* old = preload_value(*plan.old_preload);
-    memcpy(text + length + 1, old, strlen(old) + 1);
+    char* end = stpcpy(text, preload_entry);
+    *end++ = ':';
+    stpcpy(end, preload_value(*plan.old_preload));
     entries[plan.old_preload - environment] = text;
   }
   entries[count++] = run_entry;

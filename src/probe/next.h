@@ -8,6 +8,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +24,10 @@
   (pid_t*, const char*, const posix_spawn_file_actions_t*, const posix_spawnattr_t*,          \
    char* const*, char* const*)
 
+// libc's macros of these names would change the table.
+#undef putc
+#undef putchar
+
 #define LOWTIDE_NEXT(define)                                                                  \
   define(void*, malloc, (size_t))                                                             \
   define(void*, calloc, (size_t, size_t))                                                     \
@@ -34,6 +39,14 @@
   define(size_t, malloc_usable_size, (void*))                                                 \
   define(ssize_t, write, (int, const void*, size_t))                                          \
   define(ssize_t, writev, (int, const iovec*, int))                                           \
+  define(int, puts, (const char*))                                                            \
+  define(int, fputs, (const char*, FILE*))                                                    \
+  define(size_t, fwrite, (const void*, size_t, size_t, FILE*))                                \
+  define(int, fputc, (int, FILE*))                                                            \
+  define(int, putc, (int, FILE*))                                                             \
+  define(int, putchar, (int))                                                                 \
+  define(int, vfprintf, (FILE*, const char*, va_list))                                        \
+  define(int, __vfprintf_chk, (FILE*, int, const char*, va_list))                             \
   define(ssize_t, read, (int, void*, size_t))                                                 \
   define(ssize_t, recv, (int, void*, size_t, int))                                            \
   define(int, poll, (pollfd*, nfds_t, int))                                                   \

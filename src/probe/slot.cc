@@ -151,8 +151,7 @@ void join_run(const char* folder) {
   const size_t length = strlen(folder);
   if (folder[0] != '/' || length + sizeof kTable > sizeof run_folder) return;
   char path[sizeof run_folder];
-  memcpy(path, folder, length);
-  memcpy(path + length, kTable, sizeof kTable);
+  stpcpy(stpcpy(path, folder), kTable);
   table = map_table(path);
   if (table == nullptr) return;
   Own* page = make_own();

@@ -10,6 +10,8 @@
  * hundred bytes of the file and believes none of them; everything is bounded.
  */
 
+/* NOLINTBEGIN(modernize-use-nullptr): C has no nullptr. */
+
 #include <elf.h>
 #include <fcntl.h>
 #include <stdint.h>
@@ -349,5 +351,7 @@ static inline enum lowtide_loadable lowtide_can_load(const char* program, const 
                                                      const char* probe) {
   return lowtide_can_load_at(AT_FDCWD, program, 0, search, probe);
 }
+
+/* NOLINTEND(modernize-use-nullptr) */
 
 #endif

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/seccomp.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -291,6 +293,17 @@ static void run_getters(void) {
   print_environment();
 }
 
+static void run_seccomp(void) {
+  fflush(stdout);
+  if (fork() == 0) {
+    void* block = malloc(100);
+    if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT) != 0) _exit(1);
+    free(block);
+    if (write(1, "in the sandbox\n", 15) == 15) syscall(SYS_exit, 3);
+  }
+  waited();
+}
+
 static int run_children_once(void* argument) {
   (void)argument;
   _exit(11);
@@ -309,13 +322,25 @@ static const struct {
   const char* name;
   void (*run)(void);
 } kHazards[] = {
-    {"fork", run_fork},         {"vfork", run_vfork},         {"exec", run_exec_family},
-    {"clearenv", run_clearenv}, {"spawn", run_spawn},         {"system", run_system},
-    {"popen", run_popen},       {"closefrom", run_many_descriptors},
-    {"threads", run_threads},   {"cancel", run_cancel},       {"handlers", run_handlers},
-    {"errno", run_errno},       {"closed-stdout", run_closed_stdout},
-    {"dlopen", run_dlopen},     {"unshare", run_unshare},     {"descriptors", run_descriptors},
-    {"environment", run_getters}, {"clone", run_clone},
+    {"fork", run_fork},
+    {"vfork", run_vfork},
+    {"exec", run_exec_family},
+    {"clearenv", run_clearenv},
+    {"spawn", run_spawn},
+    {"system", run_system},
+    {"popen", run_popen},
+    {"closefrom", run_many_descriptors},
+    {"threads", run_threads},
+    {"cancel", run_cancel},
+    {"handlers", run_handlers},
+    {"errno", run_errno},
+    {"closed-stdout", run_closed_stdout},
+    {"dlopen", run_dlopen},
+    {"unshare", run_unshare},
+    {"descriptors", run_descriptors},
+    {"environment", run_getters},
+    {"clone", run_clone},
+    {"seccomp", run_seccomp},
 };
 
 int main(int count, char** words) {
