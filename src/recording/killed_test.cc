@@ -3,6 +3,7 @@
 // A recorder may be killed at any moment. What settle() has committed must be there afterwards.
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -71,8 +72,7 @@ TEST(KilledRecorder, LeavesARecordingWithAllThatWasCommitted) {
     // A moment somewhere in or after a step drawn by lot.
     const int step = static_cast<int>(random() % 500);
     volatile std::uint64_t wait = random() % 200'000;
-    while (progress->steps < step) {
-    }
+    while (progress->steps < step) ::sched_yield();
     while (wait > 0) wait = wait - 1;
     ::kill(child, SIGKILL);
     int status = 0;
@@ -114,8 +114,7 @@ TEST(KilledRecorder, BeforeItsFileWasWholeLeavesAnErrorAndNoCrash) {
       auto writer = Writer::create(path, testing::some_run());
       ::_exit(0);
     }
-    while (!std::filesystem::exists(path) && ::waitpid(child, nullptr, WNOHANG) == 0) {
-    }
+    while (!std::filesystem::exists(path)) ::sched_yield();
     volatile std::uint64_t wait = random() % 100'000;
     while (wait > 0) wait = wait - 1;
     ::kill(child, SIGKILL);
