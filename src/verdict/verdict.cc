@@ -27,11 +27,23 @@ double level_between(const Series& series, double from, double to) {
   return median(std::move(values));
 }
 
-// What a part gained from the first to the last fifth of a stretch of time.
+// What a part gained over a stretch of time: between the medians of its first and last fifth of
+// readings there, for it may have been read far less often than the floor.
 double gain_between(const Series& series, double from, double to) {
-  if (series.size() < 2) return 0;
-  const double fifth = (to - from) / 5;
-  return level_between(series, to - fifth, to) - level_between(series, from, from + fifth);
+  std::vector<double> values;
+  std::vector<double> moments;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    if (series.seconds[i] < from || series.seconds[i] > to) continue;
+    values.push_back(series.bytes[i]);
+    moments.push_back(series.seconds[i]);
+  }
+  if (values.size() < 2) return 0;
+  const auto fifth = std::max<std::ptrdiff_t>(1, std::ssize(values) / 5);
+  const double gain = median({values.end() - fifth, values.end()}) -
+                      median({values.begin(), values.begin() + fifth});
+  const double apart = median({moments.end() - fifth, moments.end()}) -
+                       median({moments.begin(), moments.begin() + fifth});
+  return apart > 0.3 * (to - from) ? gain * (to - from) / apart : 0;
 }
 
 Live live_of(const Evidence& evidence, const Course& floor) {
@@ -112,10 +124,8 @@ void judge_rising(Findings& findings, const Evidence& evidence, const std::vecto
   const Series used = series_of(evidence.points, &Point::allocator_in_use);
   const double kept_gain = gain_between(kept, floor.since, floor.until);
   const double used_gain = gain_between(used, floor.since, floor.until);
-  // Four fifths: gain_between compares the middles of the outer fifths.
-  const double grown = 0.8 * floor.growth;
-  if (kept_gain >= 0.6 * grown && used_gain < 0.3 * grown && !live.rises) {
-    findings.allocator_gain = kept_gain / 0.8;
+  if (kept_gain >= 0.6 * floor.growth && used_gain < 0.3 * floor.growth && !live.rises) {
+    findings.allocator_gain = kept_gain;
     return name_as(findings, Name::RetainedByAllocator, Because::AllocatorFree);
   }
   findings.repeats = work_repeats(evidence, rounds, floor);

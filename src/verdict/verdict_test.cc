@@ -162,6 +162,21 @@ TEST(Verdict, BlamesTheAllocatorForWhatItKeeps) {
   EXPECT_TRUE(says(verdict, "free memory the allocator keeps")) << verdict.why;
 }
 
+TEST(Verdict, NeedsFewReadingsOfTheAllocator) {
+  Evidence evidence = rising(100, kMiB, 1);
+  for (std::size_t i = 100; i < evidence.points.size(); i += 200) {
+    Point& point = evidence.points[i];
+    point.allocator_in_use = static_cast<std::int64_t>(100 * kMiB);
+    point.allocator_free = point.anonymous - point.allocator_in_use;
+  }
+  EXPECT_EQ(judge(evidence).name, Name::RetainedByAllocator);
+  // One reading says nothing about growth.
+  for (std::size_t i = 0; i + 200 < evidence.points.size(); ++i) {
+    evidence.points[i].allocator_free = evidence.points[i].allocator_in_use = -1;
+  }
+  EXPECT_EQ(judge(evidence).name, Name::Leak);
+}
+
 TEST(Verdict, NamesSharedMemoryThatGrows) {
   Evidence evidence = rising(60, 0, 1.5);
   for (Point& point : evidence.points) {
