@@ -18,14 +18,16 @@ namespace {
 
 inline constexpr size_t kPage = 4096;
 inline constexpr int kMostSegments = 4;
+// What was lost was held by few; a larger number is data that looks like a count.
+inline constexpr uint64_t kMostReferences = 1 << 16;
 inline constexpr uint64_t kPresent = 1ull << 63;
 
 bool count_fits(const Python& python, Address object) {
   uint64_t count = at<uint64_t>(object, 0);
-  if (python.minor < 12) return count - 1 < (uint64_t{1} << 31);
+  if (python.minor < 12) return count - 1 < kMostReferences;
   if (python.minor < 14 && count >> 32) return false;
   uint32_t low = static_cast<uint32_t>(count);
-  return low && low < (1u << 31);  // immortal objects cannot be lost
+  return low && low < kMostReferences;  // immortal objects cannot be lost
 }
 
 const char* file_name(const char* path) {
