@@ -141,5 +141,5 @@ extern "C" void lowtide_walk_cpython(lowtide_copy* copy);
 
 // Runs in the target just before the copy is made, in the request's thread with the interpreter's
 // lock held, so for microseconds and only to read. `ask`, `python*` and `modules` are set. Null to
-// go on, or the sentence to refuse with. Optional.
+// go on, or the sentence to refuse with.
 extern "C" const char* lowtide_objection_cpython(lowtide_copy* copy);

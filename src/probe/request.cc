@@ -21,9 +21,6 @@
 #include "probe/python.h"
 #include "probe/run_copy.h"
 
-extern "C" __attribute__((weak, visibility("hidden"))) const char* lowtide_objection_cpython(
-    lowtide_copy* copy);
-
 namespace lowtide::probe {
 namespace {
 
@@ -152,8 +149,7 @@ bool adopts_orphans() {
 
 // With the interpreter's lock held.
 const char* make_copy(Answer& answer) {
-  if (lowtide_objection_cpython != nullptr)
-    if (const char* objection = lowtide_objection_cpython(&answer.copy)) return objection;
+  if (const char* objection = lowtide_objection_cpython(&answer.copy)) return objection;
   const auto cloned = clone_self();
   if (cloned.side == Side::Copy) run_copy(answer.copy, answer.socket);
   if (cloned.error != 0) return cannot_copy(cloned.error);

@@ -2,10 +2,10 @@
 // system and popen, whose insides start /bin/sh without passing our hooks.
 //
 // system is done again here, to the letter of POSIX: it may last for hours, during which the
-// process's own `environ` must stay untouched. popen makes a FILE only libc can make, so there
-// `environ` points to a copy with our entries for the moment in which the shell is started. A
-// setenv of another thread in that moment copies our array: then our entries are taken out of its
-// copy instead of putting the old array back.
+// process's own `environ` must stay untouched (a thread cancelled in it is so when it returns).
+// popen makes a FILE that only libc can make, so there `environ` points to a copy with our entries
+// for the moment in which the shell is started. A setenv of another thread in that moment copies
+// our array: then our entries are taken out of its copy, and the old array is not put back.
 
 #include <errno.h>
 #include <fcntl.h>

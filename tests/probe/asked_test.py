@@ -153,6 +153,31 @@ def test_lines_and_rounds_are_counted():
     return []
 
 
+def test_a_table_that_is_none_puts_the_probe_to_sleep():
+    environment = {"PATH": "/usr/bin:/bin", "A": "1"}
+    command = ["sh", "-c", "env; /usr/bin/python3 -c 'print(len([bytearray(9999)] * 9))'"]
+    plain = subprocess.run(command, env=environment, stdout=subprocess.PIPE).stdout
+    problems = []
+    with tempfile.TemporaryDirectory() as parent:
+        def folder(name, make):
+            path = os.path.join(parent, name)
+            os.mkdir(path)
+            make(os.path.join(path, "table"))
+            return path
+        def write(data):
+            return lambda path: open(path, "wb").write(data)
+        folders = [folder("none", lambda path: None), folder("empty", write(b"")),
+                   folder("zeros", write(bytes(4 << 20))), folder("fifo", os.mkfifo),
+                   folder("folder", os.mkdir), folder("loop", lambda path: os.symlink(path, path)),
+                   parent + "/missing", "relative", "", "/" + "x" * 5000]
+        for run in folders:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=20,
+                                  env={**environment, "LD_PRELOAD": PROBE, "LOWTIDE_RUN": run})
+            if done.stdout != plain or done.stderr or done.returncode:
+                problems.append(f"{run[:60]}: {done}")
+    return problems
+
+
 def test_the_copy_ends_with_its_asker():
     """The recorder is killed while a heap comes: target and nothing else lives on."""
     code = "keep = [[i] for i in range(1500000)]\nimport time\nprint('ready', flush=True)\n" \
