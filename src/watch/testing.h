@@ -4,6 +4,7 @@
 // For tests only: folders of text that stand for /proc, and real children that do as they are told.
 
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -110,6 +111,10 @@ class Signal {
   bool wait() const {
     char byte;
     return read(ends_[0], &byte, 1) == 1;
+  }
+  bool came_within_ms(int timeout) const {
+    pollfd ready{ends_[0], POLLIN, 0};
+    return poll(&ready, 1, timeout) == 1;
   }
   void close_sender() {
     if (ends_[1] >= 0) close(ends_[1]);
