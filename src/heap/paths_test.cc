@@ -86,7 +86,9 @@ TEST(PathText, CellsAreFoldedAway) {
   heap.edge(cell, EdgeKind::Internal, "cell_contents", one);
   heap.item(cells, 0, cell);
   heap.edge(function, EdgeKind::Internal, "__closure__", cells);
-  heap.edge(function, EdgeKind::Closure, "seen", two);
+  const NodeId seen = heap.object("cell");
+  heap.edge(seen, EdgeKind::Internal, "cell_contents", two);
+  heap.edge(function, EdgeKind::Closure, "seen", seen);
   const NodeId variable = heap.object("cell");
   const NodeId three = heap.object("set");
   heap.edge(variable, EdgeKind::Internal, "cell_contents", three);

@@ -47,12 +47,17 @@ std::vector<NodeId> topmost(const Graph& graph, const std::vector<NodeId>& candi
   return top;
 }
 
+// Is this edge one reference? A closure's are told by name beside the tuple that has them.
+bool counts(const Graph& graph, heap::EdgeId e) {
+  return graph.essential(e) && graph.kind(e) != heap::EdgeKind::Closure;
+}
+
 std::vector<heap::NativeReference> surpluses(const Graph& graph,
                                              std::span<const std::uint32_t> references) {
   std::vector<std::uint32_t> counted(graph.node_count());
   for (heap::EdgeId e = graph.edges_end(heap::kSuperRoot); e < graph.edge_count(); ++e) {
     std::uint32_t& count = counted[graph.target(e)];
-    if (graph.essential(e) && count != std::numeric_limits<std::uint32_t>::max()) ++count;
+    if (counts(graph, e) && count != std::numeric_limits<std::uint32_t>::max()) ++count;
   }
   std::vector<heap::NativeReference> found;
   for (NodeId n = 1; n < graph.node_count(); ++n) {

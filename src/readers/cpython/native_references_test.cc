@@ -91,6 +91,22 @@ TEST(NativeReferences, AWeakEdgeAccountsForNothing) {
             std::set<NodeId>{held});
 }
 
+TEST(NativeReferences, AClosureIsCountedOnceThoughItIsToldTwice) {
+  Sketch heap;
+  const NodeId cell = heap.object("cell");
+  const NodeId cells = heap.object("tuple");
+  const NodeId function = heap.object("function");
+  heap.item(cells, 0, cell);
+  heap.edge(function, EdgeKind::Internal, "__closure__", cells);
+  heap.edge(function, EdgeKind::Closure, "seen", cell);
+  heap.module("m", {{"f", function}});
+  std::vector<std::uint32_t> references(heap.graph().node_count());
+  references[cell] = 2;
+  const Graph graph = hang_native_references(heap.graph(), references);
+  ASSERT_EQ(graph.native_references.size(), 1u);
+  EXPECT_EQ(graph.native_references[0].surplus, 1u);
+}
+
 TEST(NativeReferences, ScannedObjectsAndStaticOnesAreNoGarbage) {
   Sketch heap;
   const NodeId scanned = heap.object("a", 8, 0, "", heap::kScanned);
