@@ -68,6 +68,13 @@ FIELDS = (
             8: None, 13: at("struct _is", "types.for_extensions.initialized") + " - "
             + at("struct _is", "types.builtins.initialized")}),
         ("static_type_ext_first", {8: None, 13: "_Py_MAX_MANAGED_STATIC_BUILTIN_TYPES"}),
+        # What makes the interpreter pause and give its lock away. In 3.8 of the runtime, in 3.13 of
+        # the thread (eval_breaker), else of the interpreter.
+        ("breaker", {8: at("_PyRuntimeState", "ceval.eval_breaker"),
+                     9: at("struct _is", "ceval.eval_breaker"),
+                     13: at("struct _ts", "eval_breaker")}),
+        ("drop_request", {8: at("_PyRuntimeState", "ceval.gil_drop_request"),
+                          9: at("struct _is", "ceval.gil_drop_request"), 13: None}),
         # The collector: how far before the youngest generation its switch is.
         ("gc_enabled_back", {8: at("struct _gc_runtime_state", "generations") + " - "
                              + at("struct _gc_runtime_state", "enabled")}),
@@ -135,6 +142,7 @@ FIELDS = (
         "fast_count": {8: None, 11: "co_nlocalsplus"},
         "free_count": {8: None, 11: "co_nfreevars"},
         "local_count": "co_nlocals",
+        "stack_size": "co_stacksize",
         "filename": "co_filename",
         "name": "co_name",
         "qualname": {8: None, 11: "co_qualname"},

@@ -440,6 +440,17 @@ class WalkTest(unittest.TestCase):
         self.assertGreater(account["pymalloc in use"], 1 << 20)
         self.assertLess(account["python objects"], 1 << 30)
 
+    def test_show_evaluates_an_expression_over_each_object(self):
+        heap = walk_self.walk(LIBRARY, kind=walk_self.SHOW, text=b"Plain\0[o.second, len(o.first)]")
+        self.assertEqual(heap.values[id(instance)], "['two', 1]")
+        self.assertEqual(heap.values[id(with_dict)], "['two', 1]")
+        heap = walk_self.walk(LIBRARY, kind=walk_self.SHOW, text=b"__main__.Slotted\0o.right")
+        self.assertTrue(heap.values[id(slotted)].startswith("AttributeError"),
+                        heap.values[id(slotted)])
+        self.assertEqual(len(heap.nodes), 1)
+        heap = walk_self.walk(LIBRARY, kind=walk_self.SHOW, text=b"Plain\0not an expression")
+        self.assertTrue(heap.notes[0].startswith("the expression cannot be read: SyntaxError"))
+
     def test_a_memory_limit_ends_the_walk_and_says_so(self):
         heap = walk_self.walk(LIBRARY, memory_limit=2 << 20)
         self.assertTrue(heap.refused or heap.end["flags"] & 2)

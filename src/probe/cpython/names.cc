@@ -93,6 +93,7 @@ uint32_t Names::intern(const char* data, size_t count) {
     for (i = hash & (slot_count_ - 1); entries_[i].id;) i = (i + 1) & (slot_count_ - 1);
   }
   entries_[i] = {hash, ++count_};
+  if (!out_) return count_;
   out_->byte('S');
   out_->text(data, count);
   return count_;

@@ -34,7 +34,7 @@ class Line {
 
 class Names {
  public:
-  bool open(Arena* arena, Writer* out);
+  bool open(Arena* arena, Writer* out);  // without `out` nothing is sent
   // 0 for "", and for any new text once memory has run out.
   uint32_t intern(const char* data, size_t count);
   uint32_t intern(const char* text) { return intern(text, strlen(text)); }

@@ -39,6 +39,8 @@ struct Offsets {
   int static_type_count;
   int static_type_ext;
   int static_type_ext_first;
+  int breaker;
+  int drop_request;
   int gc_enabled_back;
   int thread_interp;
   int thread_frame;
@@ -190,6 +192,8 @@ inline constexpr Offsets kOffsets[] = {
      -1,  // static_type_count
      -1,  // static_type_ext
      -1,  // static_type_ext_first
+     592,  // breaker
+     596,  // drop_request
      12,  // gc_enabled_back
      16,  // thread_interp
      24,  // thread_frame
@@ -338,6 +342,8 @@ inline constexpr Offsets kOffsets[] = {
      -1,  // static_type_count
      -1,  // static_type_ext
      -1,  // static_type_ext_first
+     72,  // breaker
+     76,  // drop_request
      12,  // gc_enabled_back
      16,  // thread_interp
      24,  // thread_frame
@@ -486,6 +492,8 @@ inline constexpr Offsets kOffsets[] = {
      -1,  // static_type_count
      -1,  // static_type_ext
      -1,  // static_type_ext_first
+     68,  // breaker
+     72,  // drop_request
      12,  // gc_enabled_back
      16,  // thread_interp
      24,  // thread_frame
@@ -634,6 +642,8 @@ inline constexpr Offsets kOffsets[] = {
      -1,  // static_type_count
      -1,  // static_type_ext
      -1,  // static_type_ext_first
+     100,  // breaker
+     104,  // drop_request
      12,  // gc_enabled_back
      16,  // thread_interp
      56,  // thread_frame
@@ -782,6 +792,8 @@ inline constexpr Offsets kOffsets[] = {
      200,  // static_type_count
      -1,  // static_type_ext
      -1,  // static_type_ext_first
+     368,  // breaker
+     372,  // drop_request
      12,  // gc_enabled_back
      16,  // thread_interp
      56,  // thread_frame
@@ -930,6 +942,8 @@ inline constexpr Offsets kOffsets[] = {
      210,  // static_type_count
      9616,  // static_type_ext
      200,  // static_type_ext_first
+     24,  // breaker
+     -1,  // drop_request
      12,  // gc_enabled_back
      16,  // thread_interp
      72,  // thread_frame

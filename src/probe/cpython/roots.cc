@@ -179,6 +179,7 @@ void list_collectable(Walk& walk) {
   own->type = list_type;
   walk.python.gc_track(&own->refcount);
   Address youngest = own->gc[0] & ~Address{7};
+  walk.youngest = youngest;
   Address mine = reinterpret_cast<Address>(own);
   // Young, middle and old, then those that gc.freeze() has set aside. 3.14 has no pointer between.
   Address heads[] = {youngest, youngest + 24, youngest + 48,

@@ -155,7 +155,8 @@ const Types::Known* Types::known_type(Address type) const {
   return nullptr;
 }
 
-bool Types::open(lowtide_copy* copy, const Python* python, Names* names) {
+bool Types::open(lowtide_copy* copy, const Python* python, Names* names, const char* wanted) {
+  wanted_ = wanted;
   copy_ = copy;
   python_ = python;
   names_ = names;
@@ -406,6 +407,12 @@ const TypeInfo* Types::info(Address type) {
     }
   }
   info->name = names_->intern(name);
+  if (wanted_) {
+    const char* whole = name.sentence();
+    const char* last = strrchr(whole, '.');
+    info->wanted = same(whole, wanted_) || (last && same(last + 1, wanted_));
+    if (!strncmp(whole, "builtins.", 9)) info->wanted = info->wanted || same(whole + 9, wanted_);
+  }
   info->finalizer = pointer(type, type_field::kDel) != 0;
   if (info->heap && !info->finalizer && pointer(type, type_field::kFinalize)) {
     for (Address t = type; t && !info->finalizer; t = pointer(t, type_field::kBase))

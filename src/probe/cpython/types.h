@@ -66,6 +66,7 @@ struct TypeInfo {
   Address type = 0;
   uint32_t name = 0;
   Family family = Family::Generic;
+  bool wanted = false;  // of the type that --show asks for
   bool heap = false, collectable = false, user = false, finalizer = false;
   bool managed_dict = false, inline_values = false;
   int16_t pre_header = 0;   // bytes before the object that sys.getsizeof counts
@@ -80,7 +81,8 @@ struct TypeInfo {
 
 class Types {
  public:
-  bool open(lowtide_copy* copy, const Python* python, Names* names);
+  // `wanted`: the name of a type, whole or its last part, whose TypeInfo says so; or null.
+  bool open(lowtide_copy* copy, const Python* python, Names* names, const char* wanted);
   // Null if `type` is no readable type, or memory has run out.
   const TypeInfo* info(Address type);
   // Is this the address of a type some object has? Never adds.
@@ -121,7 +123,8 @@ class Types {
   Address lowest_ = ~Address{0}, highest_ = 0;
   Address subtype_traverse_ = 0;
   Address modules_ = 0;  // sys.modules
-  char library_[512];    // where the standard library lies, with a closing slash
+  const char* wanted_ = nullptr;
+  char library_[512];  // where the standard library lies, with a closing slash
   size_t library_size_ = 0;
 };
 

@@ -64,7 +64,12 @@ bool Walk::open() {
   python.thread = reinterpret_cast<Address>(current());
   python.interpreter = pointer(python.thread, python.offsets->thread_interp);
 
-  if (!table.open(&copy.arena) || !names.open(&copy.arena, &copy.out) ||
+  showing_ = copy.ask.kind == LOWTIDE_ASK_SHOW;
+  if (showing_) {
+    wanted_ = static_cast<Address*>(copy.arena.map(kMostWanted * sizeof(Address)));
+    if (!wanted_) return false;
+  }
+  if (!table.open(&copy.arena) || !names.open(&copy.arena, showing_ ? nullptr : &copy.out) ||
       !pools.open(&copy.arena, minor))
     return false;
   edges_room_ = kFirstEdgeRoom;
@@ -79,7 +84,7 @@ bool Walk::open() {
   for (size_t i = 0; i < sizeof words / sizeof words[0]; ++i) words_[i] = names.intern(words[i]);
   unreadable_type_ = names.intern("(unreadable)");
   find_static_data(*this);
-  return types.open(&copy, &python, &names);
+  return types.open(&copy, &python, &names, showing_ ? copy.text : nullptr);
 }
 
 void Walk::append(uint8_t kind, uint32_t name, uint32_t id) {
@@ -103,7 +108,7 @@ void Walk::append(uint8_t kind, uint32_t name, uint32_t id) {
 void Walk::root(uint8_t kind, uint32_t name, Address target, Place place) {
   if (!target || target % 8) return;
   uint32_t id = table.meet(target, place);
-  if (!id) return;
+  if (!id || showing_) return;
   copy.out.byte('R');
   copy.out.varint(kind);
   copy.out.varint(name);
@@ -218,6 +223,13 @@ void Walk::read(Address object, Place place) {
 
 void Walk::send(uint32_t id) {
   if (id >= scanned_begin && id < scanned_end) facts.flags |= LOWTIDE_NODE_SCANNED;
+  if (showing_) {
+    if (info && info->wanted && wanted_count_ < kMostWanted)
+      wanted_[wanted_count_++] = table.address(id);
+    edges_size_ = 0;
+    edge_count_ = 0;
+    return;
+  }
   Writer& out = copy.out;
   out.byte('N');
   out.varint(facts.type);
@@ -300,6 +312,12 @@ void Walk::run() {
     };
     if (!copy.guarded(body, &call)) ++unreadable;
     if (!(whole = drain())) break;
+  }
+  if (showing_) {
+    const char* expression = copy.text + strlen(copy.text) + 1;
+    if (expression < copy.text + copy.ask.text_bytes)
+      show(*this, wanted_, wanted_count_, expression);
+    return end(0);
   }
   account("pymalloc arenas", pools.bytes_of_arenas());
   account("pymalloc in use", pools.bytes_in_use());

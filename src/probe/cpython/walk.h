@@ -117,6 +117,7 @@ class Walk {
   Address code_type = 0, generator_type = 0;
   size_t static_types_sent = 0;
   bool gc_off = false;
+  Address youngest = 0;  // the head of the collector's youngest generation
   uint64_t unreadable = 0;
 
   // For scan.cc: while marking, edges are not sent but told to `mark`.
@@ -127,7 +128,7 @@ class Walk {
   uint32_t scanned_begin = 0, scanned_end = 0;  // ids found by scanning, nobody referring to them
 
  private:
-  static constexpr size_t kMostSeen = 1024;
+  static constexpr size_t kMostSeen = 1024, kMostWanted = 1 << 16;
 
   bool open();
   void append(uint8_t kind, uint32_t name, uint32_t id);
@@ -141,6 +142,9 @@ class Walk {
   uint32_t words_[static_cast<int>(Word::Count)];
   uint32_t next_ = 1;  // the id to read next
   bool reading_ = false;
+  bool showing_ = false;  // the nodes are not sent, those of the wanted type are kept
+  Address* wanted_ = nullptr;
+  size_t wanted_count_ = 0;
   bool tracking_ = false, marking_ = false;
   size_t seen_count_ = 0, visited_from_ = 0;
   Address seen_[kMostSeen];
@@ -172,5 +176,7 @@ void send_static_types(Walk& walk);  // those met since it was last called
 void list_collectable(Walk& walk);   // all that the collector knows
 void scan_static_data(Walk& walk);   // references from C variables
 void scan_lost_objects(Walk& walk);
+// Sends the value of an expression over each object.
+void show(Walk& walk, const Address* objects, size_t count, const char* expression);
 
 }  // namespace lowtide::probe::cpython
