@@ -2,56 +2,42 @@
 #include "probe/clone.h"
 
 #include <errno.h>
-#include <sched.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 namespace lowtide::probe {
+namespace {
 
-#if defined(__x86_64__)
+// With no flags and no exit signal; the stack is our own, copied. getpid() may be a cached one.
+long clone_once() { return syscall(SYS_clone, 0, 0, 0, 0, 0); }
 
-Cloned clone_self() {
-  volatile long copy = -ECHILD;
-  long result = SYS_clone;
-  constexpr long kFlags = CLONE_VM | CLONE_VFORK;
-  constexpr long kInCopy = -10000;  // No error has this number.
-  // rdx, r10 and r8 (tids, tls) are unused with these flags; rcx and r11 belong to the kernel.
-  asm volatile(
-      "xor %%esi, %%esi\n\t"  // The helper's stack: ours, while we are stopped.
-      "syscall\n\t"
-      "test %%rax, %%rax\n\t"
-      "jnz 1f\n\t"
-      "mov %[clone], %%eax\n\t"
-      "xor %%edi, %%edi\n\t"
-      "xor %%esi, %%esi\n\t"
-      "syscall\n\t"
-      "test %%rax, %%rax\n\t"
-      "jz 2f\n\t"
-      "mov %%rax, (%[copy])\n\t"
-      "mov %[exit], %%eax\n\t"
-      "xor %%edi, %%edi\n\t"
-      "syscall\n\t"
-      "2:\n\t"
-      "mov %[in_copy], %%rax\n\t"
-      "1:\n\t"
-      : "+a"(result)
-      : "D"(kFlags), [copy] "r"(&copy), [clone] "i"(SYS_clone), [exit] "i"(SYS_exit),
-        [in_copy] "i"(kInCopy)
-      : "rcx", "r11", "rsi", "memory", "cc");
-  if (result == kInCopy) return {Side::Copy, 0, 0};
-  if (result < 0) return {Side::Target, static_cast<int>(-result), 0};
-  const auto helper = static_cast<pid_t>(result);
-  while (wait4(helper, nullptr, __WALL, nullptr) < 0 && errno == EINTR) {
-  }
-  if (copy < 0) return {Side::Target, static_cast<int>(-copy), 0};
-  return {Side::Target, 0, static_cast<int32_t>(copy)};
+void say_pid(int32_t* copy_pid) {
+  __atomic_store_n(copy_pid, static_cast<int32_t>(syscall(SYS_getpid)), __ATOMIC_RELEASE);
 }
 
-#else
+}  // namespace
 
-Cloned clone_self() { return {Side::Target, ENOSYS, 0}; }
+Cloned clone_self(int32_t* copy_pid) {
+  const long first = clone_once();
+  if (first < 0) return {false, errno, 0};
+  if (first > 0) return {false, 0, static_cast<int32_t>(first)};
+  say_pid(copy_pid);
+  syscall(SYS_prctl, PR_SET_NAME, "lowtide-copy", 0, 0, 0);
+  const long second = clone_once();
+  if (second != 0) syscall(SYS_exit_group, second < 0 ? errno : 0);
+  say_pid(copy_pid);
+  return {true, 0, 0};
+}
 
-#endif
+int reap_first(int32_t first) {
+  int status = 0;
+  pid_t reaped;
+  do {
+    reaped = wait4(first, &status, __WALL, nullptr);
+  } while (reaped < 0 && errno == EINTR);
+  return reaped == first && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+}
 
 }  // namespace lowtide::probe

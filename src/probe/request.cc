@@ -33,6 +33,7 @@ struct Answer {
   lowtide_slot* slot;
   uint32_t id;
   int socket;
+  int32_t first;  // the copy's maker, to be reaped
   lowtide_copy copy;
   Module modules[kModules];
   char text[kTextRoom + 1];
@@ -150,10 +151,10 @@ bool adopts_orphans() {
 // With the interpreter's lock held.
 const char* make_copy(Answer& answer) {
   if (const char* objection = lowtide_objection_cpython(&answer.copy)) return objection;
-  const auto cloned = clone_self();
-  if (cloned.side == Side::Copy) run_copy(answer.copy, answer.socket);
+  const auto cloned = clone_self(&answer.slot->copy_pid);
+  if (cloned.in_copy) run_copy(answer.copy, answer.socket);
   if (cloned.error != 0) return cannot_copy(cloned.error);
-  answer.slot->copy_pid = cloned.copy;
+  answer.first = cloned.first;
   return nullptr;
 }
 
@@ -189,6 +190,10 @@ void answer_request(Answer& answer) {
   if (still_wanted && why == nullptr) why = make_copy(answer);
   python.release(state);
   const uint64_t released_ns = now_ns();
+  if (answer.first != 0) {
+    const int error = reap_first(answer.first);
+    if (error != 0) why = cannot_copy(error);
+  }
   if (!still_wanted) return;
   answer.slot->lock_wait_ns = waited_ns;
   answer.slot->pause_ns = released_ns - locked_ns;
@@ -242,8 +247,8 @@ bool start_thread(Answer* answer) {
 }  // namespace
 
 void start_answer(lowtide_slot* slot, uint32_t id) {
-  __atomic_store_n(&slot->answer, LOWTIDE_ANSWER_TAKEN, __ATOMIC_RELEASE);
   slot->copy_pid = 0;
+  __atomic_store_n(&slot->answer, LOWTIDE_ANSWER_TAKEN, __ATOMIC_RELEASE);
   const long pages = syscall(SYS_mmap, nullptr, sizeof(Answer), PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   auto* answer = reinterpret_cast<Answer*>(pages);
