@@ -8,6 +8,7 @@
 #include <memory>
 #include <set>
 
+#include "cli/account_parts.h"
 #include "cli/heap_store.h"
 #include "heap/suspects.h"
 #include "watch/account.h"
@@ -117,6 +118,45 @@ HeapStory read_heaps(const recording::Reader& reading, const std::vector<HeapInf
     story.suspects = heap::find_suspects(points, *last, heap::SuspectOptions{});
   }
   return story;
+}
+
+// The account of the tree. The recorder closed it on what smaps and malloc say; here the anonymous
+// part of each process is split further by what its last heap says is alive in it.
+std::vector<report::Part> account_of(const recording::Reader& reading,
+                                     const std::map<std::int64_t, HeapStory>& stories) {
+  std::map<std::int64_t, std::map<std::string, std::int64_t>> by_process;
+  for (const auto& part : reading.account()) by_process[part.process][part.part] = part.bytes;
+  std::vector<watch::Account> accounts;
+  for (const auto& [process, parts] : by_process) {
+    const auto bytes = [&](const char* name) {
+      const auto found = parts.find(name);
+      return found == parts.end() ? std::int64_t{-1} : found->second;
+    };
+    if (process == 0 || bytes(kMappedAnonymous) < 0) continue;
+    watch::Known known;
+    known.allocator_in_use = bytes(kMallocInUse);
+    known.allocator_free = bytes(kMallocFree);
+    if (const auto found = stories.find(process); found != stories.end()) {
+      const HeapStory& story = found->second;
+      known.runtime = "Python";
+      known.live = story.live_shallow;
+      known.live_native = story.live_native;
+      std::int64_t arenas = 0;
+      std::int64_t in_use = 0;
+      for (const auto& [part, size] : story.account) {
+        if (part == "pymalloc arenas") arenas = size.count;
+        if (part == "pymalloc in use") in_use = size.count;
+      }
+      if (arenas > 0) known.runtime_free = std::max<std::int64_t>(arenas - in_use, 0);
+    }
+    accounts.push_back(
+        watch::make_account(mappings_of(bytes), known, 0, process, watch::Basis::Pss));
+  }
+  std::vector<report::Part> account;
+  for (const auto& part : watch::tree_account(accounts, 0).parts) {
+    account.push_back({part.part, part.bytes});
+  }
+  return account;
 }
 
 // Which of the cases is what a person should be told. A process that leaks comes first, the fastest
@@ -231,13 +271,7 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
         [](const auto& a, const auto& b) { return a.what.retained > b.what.retained; });
   }
 
-  // The account of the tree as the recorder closed it last, its anonymous part split by what the
-  // heaps of that time say.
-  for (const auto& part : reading.account()) {
-    if (part.process == 0 && !part.part.starts_with("container:")) {
-      findings.account.push_back({part.part, part.bytes});
-    }
-  }
+  findings.account = account_of(reading, stories);
   for (const Process& process : processes) {
     findings.processes.push_back(
         {process.pid, process.name, process.runtime, process.peak, process.note});
@@ -268,7 +302,9 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
   for (const auto& [id, story] : stories) {
     findings.notes.insert(findings.notes.end(), story.notes.begin(), story.notes.end());
   }
-  for (const std::string& sentence : reading.missing()) findings.notes.push_back(sentence);
+  if (!options.end) {
+    for (const std::string& sentence : reading.missing()) findings.notes.push_back(sentence);
+  }
   return findings;
 }
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.h"
@@ -30,39 +31,42 @@ int diff_command(const DiffOptions& options) {
   if (!after) return fail(after.error().message);
   const auto second = heap::take_census(after->graph);
 
-  const auto first_types = heap::types_of(*first);
-  const auto second_types = heap::types_of(*second);
-  const auto changes = report::changes_of(first_types, second_types);
-  const auto shapes = heap::diff_shapes(*first, *second, static_cast<std::size_t>(options.most));
+  const heap::Diff found =
+      heap::diff(*first, *second, static_cast<std::size_t>(std::max(options.most, 0)));
   if (options.json) {
     Json out{{"before", first_name}, {"after", after->name}};
-    out["types"] = Json::array();
-    for (const report::TypeChange& change : changes) {
-      out["types"].push_back({{"type", change.type},
-                              {"count_before", change.before},
-                              {"count_after", change.after},
-                              {"shallow_change", change.shallow.count},
-                              {"native_change", change.native.count},
-                              {"retained_change", change.retained.count}});
-    }
-    out["paths"] = Json::array();
-    for (const heap::ShapeChange& shape : shapes) {
-      out["paths"].push_back({{"path_text", shape.text},
-                              {"count_change", shape.count},
-                              {"bytes_change", shape.bytes.count}});
-    }
+    const auto rows = [](const std::vector<heap::Difference>& differences) {
+      Json list = Json::array();
+      for (const heap::Difference& row : differences) {
+        list.push_back({{"what", row.what},
+                        {"count_before", row.count_before},
+                        {"count_after", row.count_after},
+                        {"bytes_before", row.before.count},
+                        {"bytes_after", row.after.count}});
+      }
+      return list;
+    };
+    out["reachable_before"] = found.reachable_before.count;
+    out["reachable_after"] = found.reachable_after.count;
+    out["types"] = rows(found.types);
+    out["paths"] = rows(found.paths);
     print(out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
     return kGood;
   }
   const report::Style style = style_of(STDOUT_FILENO);
-  print(fmt::format("from {}\nto   {}\n\n", first_name, after->name));
-  print(report::diff_table(changes, static_cast<std::size_t>(std::max(options.most, 0)), style));
-  report::Table table({"count", "own bytes", "path"});
-  for (const heap::ShapeChange& shape : shapes) {
-    table.add({(shape.count > 0 ? "+" : "") + count_text(shape.count), to_signed_text(shape.bytes),
-               shape.text});
-  }
-  if (!table.empty()) print("\n" + table.text(style));
+  const auto table_of = [&](const std::vector<heap::Difference>& differences, const char* bytes,
+                            const char* what) {
+    report::Table table({"count", bytes, what});
+    for (const heap::Difference& row : differences) {
+      table.add({(row.count() > 0 ? "+" : "") + count_text(row.count()),
+                 to_signed_text(row.bytes()), row.what});
+    }
+    return table.empty() ? std::string() : "\n" + table.text(style);
+  };
+  print(fmt::format("from {}\nto   {}\nlive {} -> {}\n", first_name, after->name,
+                    to_text(found.reachable_before), to_text(found.reachable_after)));
+  print(table_of(found.types, "retained", "type"));
+  print(table_of(found.paths, "own bytes", "path"));
   return kGood;
 }
 

@@ -14,6 +14,8 @@
 #include <cerrno>
 #include <limits>
 
+#include "cli/account_parts.h"
+
 namespace lowtide::cli {
 namespace {
 
@@ -39,7 +41,8 @@ Recorder::Recorder(const RunOptions& options, RunFolder* folder, recording::Writ
       folder_(folder),
       writer_(writer),
       oom_(std::move(oom)),
-      limit_(oom_.container().limit()),
+      container_(oom_.container()),
+      limit_(container_.limit()),
       started_ns_(started_ns),
       runtimes_(watch::Roots{}),
       lines_(started_ns) {}
@@ -189,7 +192,7 @@ void Recorder::tick(double at) {
     take_slots(at);
   }
   take_changes(at);
-  const std::int64_t container = oom_.container().known() ? oom_.container().usage() : -1;
+  const std::int64_t container = container_.known() ? container_.usage() : -1;
   for (const recording::Sample& sample : sampler_->sample(*tree_, at, container)) {
     writer_.put(sample);
   }
@@ -336,13 +339,13 @@ void Recorder::take_account(double at) {
       known.allocator_in_use = reading->allocator_in_use;
       known.allocator_free = reading->allocator_free;
     }
-    for (const auto& part : watch::make_account(*mappings, known, at, id).parts) writer_.put(part);
+    for (const auto& part : parts_of(*mappings, known, at, id)) writer_.put(part);
     accounts.push_back(watch::make_account(*mappings, known, at, id, watch::Basis::Pss));
     if (now() - began > 0.25) break;  // many processes: the account of the oldest is enough
   }
   for (const auto& part : watch::tree_account(accounts, at).parts) writer_.put(part);
-  if (oom_.container().known()) {
-    for (const auto& part : watch::container_parts(oom_.container().stat(), at)) writer_.put(part);
+  if (container_.known()) {
+    for (const auto& part : watch::container_parts(container_.stat(), at)) writer_.put(part);
   }
   // Reading smaps of a large process takes long: never more than one part in two hundred.
   next_account_ = std::max(next_account_, at + (now() - began) * 200);
@@ -352,14 +355,14 @@ void Recorder::take_account(double at) {
 
 std::int64_t Recorder::headroom() const {
   if (limit_.bytes <= 0) return std::numeric_limits<std::int64_t>::max();
-  std::int64_t used = oom_.container().known() ? oom_.container().usage() : -1;
+  std::int64_t used = container_.known() ? container_.usage() : -1;
   if (used < 0 && sampler_) used = sampler_->tree_sample().resident;
   if (limit_.source == "memory of this machine") {
     const watch::HostMemory host = watch::host_memory(watch::Roots{});
     return host.available >= 0 ? host.available : limit_.bytes - used;
   }
   // Page cache that can be dropped does not count against us.
-  if (const watch::MemoryStat stat = oom_.container().stat(); stat.file > 0) {
+  if (const watch::MemoryStat stat = container_.stat(); stat.file > 0) {
     used -= stat.file - std::max<std::int64_t>(stat.shmem, 0);
   }
   return limit_.bytes - used;

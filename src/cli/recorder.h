@@ -85,6 +85,7 @@ class Recorder {
   RunFolder* folder_;
   recording::Writer& writer_;
   watch::OomWatch oom_;
+  watch::Container container_;
   watch::Limit limit_;
   std::uint64_t started_ns_;
 

@@ -14,8 +14,8 @@
 #include <cerrno>
 #include <climits>
 #include <csignal>
-#include <ctime>
 #include <cstdlib>
+#include <ctime>
 
 #include "base/file.h"
 #include "cli/commands.h"
@@ -165,7 +165,7 @@ int run_command(const RunOptions& options) {
   about.host = host_text();
   about.lowtide = LOWTIDE_VERSION;
   watch::OomWatch oom = watch::OomWatch::begin(watch::Roots{}, ::getpid());
-  const watch::Limit limit = oom.container().limit();
+  const watch::Limit limit = watch::Container(oom.container()).limit();
   about.limit = limit.bytes;
   about.limit_source = limit.source;
   auto writer = open_recording(options, about);

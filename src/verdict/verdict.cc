@@ -13,10 +13,11 @@ namespace {
 constexpr double kMiB = 1024 * 1024;
 
 // Without rounds, a swinging curve or a period, one long job that fills looks like a leak. It is
-// called one only after this long, and with less confidence: sooner where a heap graph shows what
-// grows (or that the runtime's objects do not).
+// called one only after this long, and with less confidence: sooner where a heap graph shows that
+// the runtime's objects do not grow, and soonest where graphs name objects that grow in each.
 constexpr double kOnePhaseSeconds = 60;
 constexpr double kOnePhaseSecondsWithHeap = 10;
+constexpr double kOnePhaseSecondsWithSuspects = 2.5;
 constexpr std::size_t kLeastRepeats = 5;
 
 double level_between(const Series& series, double from, double to) {
@@ -130,7 +131,10 @@ void judge_rising(Findings& findings, const Evidence& evidence, const std::vecto
   }
   findings.repeats = work_repeats(evidence, rounds, floor);
   const bool heap_knows = live.rises || live.flat || evidence.growing_suspects;
-  const double least = heap_knows ? kOnePhaseSecondsWithHeap : kOnePhaseSeconds;
+  const bool heap_names = live.rises && evidence.growing_suspects;
+  const double least = heap_names   ? kOnePhaseSecondsWithSuspects
+                       : heap_knows ? kOnePhaseSecondsWithHeap
+                                    : kOnePhaseSeconds;
   if (!findings.repeats && !evidence.ended_by_limit && floor.seconds() < least) {
     return name_as(findings, Name::Undecided, Because::OnePhase);
   }

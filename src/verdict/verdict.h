@@ -89,9 +89,9 @@ struct Verdict {
 //   - it comes in 5 steps or more: an allocator's two big steps prove nothing;
 //   - it is not free memory the allocator keeps;
 //   - the work repeats: 5 rounds, a period, or a curve that swings. One long job that fills (an
-//   index,
-//     a sort, a load) looks like a leak from outside. Where nothing repeats it takes 60 s of
-//     straight growth, 10 s if heap graphs show what grows or that it is no object of theirs, or a
+//     index, a sort, a load) looks like a leak from outside. Where nothing repeats it takes 60 s of
+//     straight growth, 10 s if heap graphs show that it is no object of theirs, 2.5 s if they name
+//     objects that grow in every interval (the sentence says then what else it could be), or a
 //     kill at the limit.
 //
 // Live bytes that rise in every one of 4 heap graphs, with suspects, accuse though the floor is
