@@ -23,16 +23,19 @@ void Content::add(const Graph& graph, NodeId n, NodeId owner) {
   Part& part = parts_[graph.type_id(owner)];
   part.bytes += graph.own(n).count;
   total_ += graph.own(n).count;
-  if (n != owner) return;
-  ++part.count;
-  part.flags = graph.flags(n);
-  if (graph.label_id(n) == part.label) {
-    ++part.lead;
-  } else if (part.lead == 0) {
-    part.label = graph.label_id(n);
-    part.lead = 1;
+  if (n == owner) {
+    ++part.count;
+    part.flags = graph.flags(n);
+  }
+  // The label that the most bytes have: of an array and its thousand views the array's.
+  const std::int64_t weight = graph.own(n).count;
+  if (graph.label_id(owner) == part.label) {
+    part.lead += weight;
+  } else if (part.lead < weight) {
+    part.label = graph.label_id(owner);
+    part.lead = weight - part.lead;
   } else {
-    --part.lead;
+    part.lead -= weight;
   }
 }
 

@@ -24,7 +24,7 @@ class Content {
  private:
   struct Part {
     std::int64_t bytes = 0, count = 0;
-    NameId label = 0;  // the one of the most (Boyer-Moore)
+    NameId label = 0;  // the one of the most bytes (Boyer-Moore)
     std::int64_t lead = 0;
     std::uint8_t flags = 0;
   };

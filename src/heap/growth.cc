@@ -145,7 +145,25 @@ std::string_view Growth::type_text(ShapeIndex i) const {
 Fame Growth::fame(ShapeIndex i) const { return fame_of(type_text(i), flags_[i]); }
 
 bool Growth::worth(std::int64_t count, std::int64_t bytes) const {
-  return count >= options_.least_count || bytes >= options_.least_bytes.count;
+  const bool many = count >= options_.least_count;
+  const bool large = bytes >= options_.least_bytes.count;
+  // Between two snapshots anything may have been made once.
+  return series_.size() < 3 ? many && large : many || large;
+}
+
+// A program that still imports makes classes, code, names and caches of all kinds; few snapshots
+// cannot tell these from a leak.
+bool Growth::may_be_loading(Fame fame) const {
+  constexpr std::size_t kFew = 4;
+  if (fame == Fame::User || series_.size() > kFew) return false;
+  const auto modules = [](const Census& census) {
+    std::int64_t count = 0;
+    for (const std::string_view name : {"module", "builtins.module"}) {
+      if (const Census::Type* type = census.type(name)) count += type->count;
+    }
+    return count;
+  };
+  return modules(last_) > modules(*series_.censuses[series_.size() - 2]);
 }
 
 // Frames, cells and per-thread dicts come with every call and every thread: nobody's leak by
@@ -156,7 +174,8 @@ bool Growth::worth(const Candidate& candidate) const {
   for (; last_.shapes()[root].parent != 0; root = last_.shapes()[root].parent) ++depth;
   const bool by_the_way = candidate.fame == Fame::Plumbing ||
                           (candidate.fame == Fame::Builtin && depth < 2 && roots_of_calls_[root]);
-  return worth(by_the_way ? 0 : candidate.count, candidate.bytes);
+  return worth(by_the_way ? 0 : candidate.count, candidate.bytes) &&
+         !may_be_loading(candidate.fame);
 }
 
 ShapeIndex Growth::heaviest_child(ShapeIndex i, std::int64_t least_count) const {
@@ -373,7 +392,7 @@ void Growth::add_in_place(std::vector<Candidate>& out) const {
   std::map<ShapeIndex, Candidate> by_owner;
   for (ShapeIndex i = 1; i < rises_.size(); ++i) {
     if (!rises_[i].in_size || grown(i) || containers.contains(i)) continue;
-    if (rises_[i].bytes < options_.least_bytes.count) continue;
+    if (rises_[i].bytes < options_.least_bytes.count || series_.size() < 3) continue;
     const ShapeIndex owner = owner_in_place(i);
     Candidate& candidate = by_owner[owner];
     candidate.entries = {owner};

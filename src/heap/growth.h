@@ -75,6 +75,7 @@ class Growth {
   std::vector<LostType> unexplained_types() const;
 
   Trend shape_trend(ShapeIndex i) const;
+  bool may_be_loading(Fame fame) const;
 
  private:
   struct Pick {

@@ -19,7 +19,8 @@ namespace lowtide::heap {
 namespace {
 
 constexpr std::size_t kSample = 192;  // objects of a suspect whose holders are looked for
-constexpr std::size_t kDrafts = 24;   // candidates worked out before the best are chosen
+constexpr std::size_t kHoldersShown = 8;
+constexpr std::size_t kDrafts = 24;  // candidates worked out before the best are chosen
 
 // One suspect in the making: candidates of one class, wherever they are held.
 struct Draft {
@@ -129,6 +130,7 @@ class Investigation {
     for (Candidate& candidate : lost_types) {
       if (drafts_.size() >= kDrafts) return;
       if (candidate.nodes.empty() || is_inside(candidate)) continue;
+      if (growth_.may_be_loading(candidate.fame)) continue;
       for (const NodeId n : candidate.nodes) lost_.insert(n);
       add_draft(std::move(candidate));
     }
@@ -414,6 +416,7 @@ class Investigation {
     suspect.confidence = confidence_of(trend) * (draft.kept < 0.5 ? 0.7 : 1.0);
     std::size_t sampled = draft.held.sample.size();
     for (const Layer& layer : draft.held.layers) {
+      if (suspect.holders.size() == kHoldersShown) break;
       const PathText text = path_text(layer);
       Holder holder;
       holder.path = text.pieces();
