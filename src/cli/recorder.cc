@@ -441,6 +441,7 @@ void Recorder::start_capture(double at) {
 }
 
 void Recorder::step_capture(double at) {
+  tree_->ignore(running_->capture->copy_pid());
   if (limit_.bytes > 0 && running_->capture->state() == HeapCapture::State::Streaming &&
       headroom() < std::max<std::int64_t>(16 << 20, limit_.bytes / 40)) {
     running_->capture->cancel("the heap snapshot was given up: memory got tight");

@@ -189,7 +189,10 @@ int run_command(const RunOptions& options) {
   std::string no_probe;
   if (options.probe) {
     const std::string probe = probe_path();
-    if (probe.empty()) {
+    if (const char* preload = std::getenv("LD_PRELOAD");
+        preload && lowtide_preload_names_sanitizer(preload)) {
+      no_probe = lowtide_loadable_sentence(LOWTIDE_LOADABLE_SANITIZER);
+    } else if (probe.empty()) {
       no_probe = "the probe (liblowtide_probe.so) is not where lowtide is installed";
     } else if (const lowtide_loadable can =
                    lowtide_can_load(program->c_str(), std::getenv("PATH"), probe.c_str());
@@ -205,10 +208,11 @@ int run_command(const RunOptions& options) {
       }
     }
     if (folder && no_probe.empty()) {
+      // A variable that is set but empty stays so: the probe takes its own entry out again.
       const char* preload = std::getenv("LD_PRELOAD");
-      what.environment = {fmt::format("LD_PRELOAD={}{}{}", probe, preload && *preload ? ":" : "",
-                                      preload ? preload : ""),
-                          fmt::format("{}={}", LOWTIDE_ENVIRONMENT, folder->path())};
+      what.environment = {
+          fmt::format("LD_PRELOAD={}{}{}", probe, preload ? ":" : "", preload ? preload : ""),
+          fmt::format("{}={}", LOWTIDE_ENVIRONMENT, folder->path())};
     }
   }
 
