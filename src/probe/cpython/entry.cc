@@ -16,6 +16,29 @@ const Offsets* offsets_of(int minor) {
   return nullptr;
 }
 
+// Interpreters beside the first: how many, and does one have a lock of its own (3.12 on)?
+struct Others {
+  int count = 0;
+  bool own_lock = false;
+};
+
+Others other_interpreters(const lowtide_copy& copy, const Offsets& offsets) {
+  Others others;
+  auto* head = copy.find<void*()>("PyInterpreterState_Head");
+  auto* next = copy.find<void*(void*)>("PyInterpreterState_Next");
+  if (!head || !next) return others;
+  void* one = head();
+  for (int i = 0; one && i < 1 << 16; ++i, one = next(one)) {
+    // New ones are put in front: the last is the first that was made.
+    if (!next(one)) break;
+    ++others.count;
+    if (offsets.interp_own_lock >= 0 &&
+        at<int>(reinterpret_cast<Address>(one), offsets.interp_own_lock))
+      others.own_lock = true;
+  }
+  return others;
+}
+
 // A check in the interpreter, or in an extension's tp_traverse, that fails calls abort(): that
 // costs the object being read, as a fault does.
 void abort_is_a_fault() {
@@ -40,6 +63,12 @@ static const char* objection(lowtide_copy* copy) {
   } else if (copy->find<char>("_Py_RefTotal") || copy->find<char>("_Py_NegativeRefcount")) {
     line.add("this is a debug build of CPython, which keeps its objects in another way");
   }
+  if (!line.size()) {
+    if (other_interpreters(*copy, *offsets_of(copy->python_minor)).own_lock)
+      line.add(
+          "this program has interpreters with locks of their own, which do not stand still "
+          "while the first is copied");
+  }
   if (!line.size()) return nullptr;
   memcpy(sentence, line.data(), line.size() < sizeof sentence ? line.size() : sizeof sentence - 1);
   return sentence;
@@ -58,10 +87,13 @@ extern "C" void lowtide_walk_cpython(lowtide_copy* copy) {
     return;
   }
   abort_is_a_fault();
+  int others = other_interpreters(*copy, *offsets_of(copy->python_minor)).count;
   void* memory = copy->arena.take(sizeof(Walk));
   if (!memory) {
     copy->out.sentence('X', "not enough memory to walk the heap within the limit");
     return;
   }
-  (new (memory) Walk(copy))->run();
+  auto& walk = *new (memory) Walk(copy);
+  walk.other_interpreters = others;
+  walk.run();
 }

@@ -38,9 +38,10 @@ inline constexpr int kGcHeaderSize = 16;
 // PyTypeObject; the same in 3.8 to 3.14.
 namespace type_field {
 inline constexpr int kName = 24, kBasicSize = 32, kItemSize = 40, kFlags = 168, kDoc = 176,
-                     kTraverse = 184, kWeaklistOffset = 208, kMembers = 240, kBase = 256,
-                     kDict = 264, kDictOffset = 288, kIsGc = 328, kBases = 336, kMro = 344,
-                     kCache = 352, kSubclasses = 360, kWeaklist = 368, kDel = 376, kFinalize = 392;
+                     kTraverse = 184, kWeaklistOffset = 208, kMembers = 240, kGetters = 248,
+                     kBase = 256, kDict = 264, kDictOffset = 288, kIsGc = 328, kBases = 336,
+                     kMro = 344, kCache = 352, kSubclasses = 360, kWeaklist = 368, kDel = 376,
+                     kFinalize = 392;
 }
 
 namespace type_flag {

@@ -11,6 +11,7 @@ inline constexpr uint32_t kMostFields = 1024;
 
 // PyMemberDef
 inline constexpr int kMemberSize = 40, kMemberType = 8, kMemberOffset = 16, kMemberFlags = 24;
+inline constexpr int kGetterSize = 40;  // PyGetSetDef
 inline constexpr int kObjectMember = 6, kObjectExMember = 16, kRelativeMember = 8;
 
 struct ByName {
@@ -35,6 +36,13 @@ inline constexpr ByName kByName[] = {
 };
 
 bool same(const char* a, const char* b) { return strcmp(a, b) == 0; }
+
+bool has_getter(Address type, const char* name) {
+  Address entry = pointer(type, type_field::kGetters);
+  for (int i = 0; entry && i < 64 && pointer(entry, 0); ++i, entry += kGetterSize)
+    if (same(reinterpret_cast<const char*>(pointer(entry, 0)), name)) return true;
+  return false;
+}
 
 }  // namespace
 
@@ -229,6 +237,11 @@ void Types::family_by_name(TypeInfo* info, Address type, const char* name) {
     info->family = entry.family;
     info->base_basic = static_cast<uint64_t>(number(type, type_field::kBasicSize));
     if (entry.family == Family::Deque || entry.family == Family::LruCache) info->traverse = nullptr;
+    return;
+  }
+  // A node of torch's autograd graph: one static class for each operation.
+  if (number(type, type_field::kBasicSize) >= 32 && has_getter(type, "next_functions")) {
+    info->family = Family::Tensor;
     return;
   }
   if (same(name, "hamt_bitmap_node")) {

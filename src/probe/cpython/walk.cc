@@ -294,6 +294,12 @@ void Walk::run() {
     copy.out.sentence('X', "not enough memory to walk the heap within the limit");
     return;
   }
+  if (other_interpreters && !showing_) {
+    Line line;
+    line.add("the program runs ").add(int64_t{other_interpreters + 1});
+    line.add(" interpreters; the heap is that of the first");
+    note(line.sentence());
+  }
   struct Step {
     void (*function)(Walk&);
   };

@@ -117,6 +117,7 @@ class Walk {
   Address code_type = 0, generator_type = 0;
   size_t static_types_sent = 0;
   bool gc_off = false;
+  int other_interpreters = 0;
   Address youngest = 0;  // the head of the collector's youngest generation
   uint64_t unreadable = 0;
 
