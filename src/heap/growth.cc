@@ -65,20 +65,38 @@ Growth::Growth(const Series& series, std::vector<std::uint8_t> flags,
 }
 
 Trend Growth::shape_trend(ShapeIndex i) const {
-  std::vector<std::int64_t> counts, bytes;
-  for (const Census* census : series_.censuses) {
-    const auto* row = census->shape(last_.shapes()[i].id);
-    counts.push_back(row == nullptr ? 0 : row->count);
-    bytes.push_back(row == nullptr ? 0 : row->bytes);
+  const Trend trend = trend_where_held(i, Measure::Count);
+  return trend.rises ? trend : trend_where_held(i, Measure::Bytes);
+}
+
+// A call under way may hold a container by a shorter way than its owner: at that moment all that
+// is in it has another shape. Such a snapshot says nothing of this one and is left out, if there
+// are few of them.
+Trend Growth::trend_where_held(ShapeIndex i, Measure measure) const {
+  const Census::ShapeCount& now = last_.shapes()[i];
+  const bool count = measure == Measure::Count;
+  const Census::ShapeCount& holder = count ? last_.shapes()[now.parent] : now;
+  std::vector<std::int64_t> all, held;
+  std::vector<double> at;
+  for (std::size_t k = 0; k < series_.size(); ++k) {
+    const auto* row = series_.censuses[k]->shape(now.id);
+    const std::int64_t value = row == nullptr ? 0 : count ? row->count : row->bytes;
+    all.push_back(value);
+    const auto* then = count ? series_.censuses[k]->shape(holder.id) : row;
+    if (then == nullptr || then->count < holder.count) continue;
+    held.push_back(value);
+    at.push_back(series_.x[k]);
   }
-  const Trend trend = trend_of(series_.x, counts);
-  return trend.rises ? trend : trend_of(series_.x, bytes);
+  const Trend trend = trend_of(series_.x, all);
+  constexpr std::size_t kEnough = 4;
+  if (trend.rises || held.size() == all.size()) return trend;
+  if (held.size() < kEnough || held.size() * 3 < all.size() * 2) return trend;
+  return trend_of(at, held);
 }
 
 void Growth::find_rises() {
   const Census& first = *series_.censuses.front();
   const Census& base = series_.base();
-  std::vector<std::int64_t> counts, bytes;
   for (ShapeIndex i = 1; i < rises_.size(); ++i) {
     const Census::ShapeCount& now = last_.shapes()[i];
     Rise& rise = rises_[i];
@@ -88,15 +106,8 @@ void Growth::find_rises() {
     // Most shapes stand still: these are settled by two look-ups.
     const auto* warm = base.shape(now.id);
     if (warm != nullptr && warm->count >= now.count && warm->bytes >= now.bytes) continue;
-    counts.clear();
-    bytes.clear();
-    for (const Census* census : series_.censuses) {
-      const auto* row = census->shape(now.id);
-      counts.push_back(row == nullptr ? 0 : row->count);
-      bytes.push_back(row == nullptr ? 0 : row->bytes);
-    }
-    rise.in_number = trend_of(series_.x, counts).rises;
-    rise.in_size = !rise.in_number && trend_of(series_.x, bytes).rises;
+    rise.in_number = trend_where_held(i, Measure::Count).rises;
+    rise.in_size = !rise.in_number && trend_where_held(i, Measure::Bytes).rises;
   }
   for (ShapeIndex i = 0; i < rises_.size(); ++i) rises_[i].below = rises_[i].bytes;
   for (auto i = static_cast<ShapeIndex>(rises_.size()); i-- > 1;) {

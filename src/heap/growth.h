@@ -82,6 +82,8 @@ class Growth {
     ShapeIndex shape;
     Fame fame;
   };
+  enum class Measure { Count, Bytes };
+  Trend trend_where_held(ShapeIndex i, Measure measure) const;
   void find_rises();
   void drop_the_moved();
   Fame fame(ShapeIndex i) const;

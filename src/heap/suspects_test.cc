@@ -610,6 +610,23 @@ TEST(Suspects, AHolderThatChangesBetweenSnapshotsLosesNoGrowth) {
   EXPECT_EQ(found[0].holders.size(), 2u);
 }
 
+TEST(Suspects, ACallUnderWayThatHoldsTheContainerHidesNothing) {
+  // In the third snapshot a frame holds the list and the array by a shorter way.
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    std::vector<NodeId> kept;
+    for (int i = 0; i < 10 * rounds; ++i) kept.push_back(text(heap, 500));
+    const NodeId list = heap.list(kept);
+    const NodeId trace = array(heap, 8'000 * rounds, "float64 (n,)");
+    const NodeId inner = heap.instance("app.Inner", {{"lines", list}, {"trace", trace}});
+    heap.module("app", {{"outer", heap.instance("app.Outer", {{"inner", inner}})}});
+    if (rounds == 30) heap.frame("append in app.py:3", {{"lines", list}, {"array", trace}});
+  });
+  SCOPED_TRACE(all(found));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_TRUE(holds(found[0], "Inner.trace"));
+  EXPECT_TRUE(holds(found[1], "Inner.lines : list"));
+}
+
 TEST(Suspects, TheSameLeakHasTheSameFingerprintInTheNextRun) {
   const auto story = [](int base) {
     return [base](Sketch& heap, int rounds) {
