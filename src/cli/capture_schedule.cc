@@ -18,7 +18,9 @@ std::vector<std::int64_t> CaptureSchedule::stored(std::int64_t id, double asked,
     kept_ = std::move(left);
     distance_ *= 2;
   }
-  next_ = asked + std::max({distance_, pause / kPauseShare, walk / kWalkShare});
+  const double factor = ++taken_ < kEarly ? kEarlyFactor : 1;
+  next_ =
+      asked + std::max({distance_, pause / (kPauseShare * factor), walk / (kWalkShare * factor)});
   return dropped;
 }
 

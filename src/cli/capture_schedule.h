@@ -11,7 +11,8 @@
 //     1   3   5   7   9    distance 2d ...
 //
 // Two budgets stretch the distance: the program may be stopped for at most kPauseShare of the
-// time, and the copies may use at most kWalkShare of one core.
+// time, and the copies may use at most kWalkShare of one core. The first kEarly heaps may cost
+// kEarlyFactor times as much: without them a short program would end before anything is known.
 
 #include <cstdint>
 #include <vector>
@@ -25,6 +26,8 @@ class CaptureSchedule {
   static constexpr double kFirstDistance = 0.4;
   static constexpr double kPauseShare = 0.01;
   static constexpr double kWalkShare = 0.10;
+  static constexpr std::size_t kEarly = 5;
+  static constexpr double kEarlyFactor = 5;
 
   // `started`: when the process began, in seconds of the run.
   explicit CaptureSchedule(double started) : next_(started + kFirstAge) {}
@@ -41,6 +44,7 @@ class CaptureSchedule {
 
  private:
   double next_;
+  std::size_t taken_ = 0;
   double distance_ = kFirstDistance;
   double retry_ = 0.2;
   std::vector<std::int64_t> kept_;
