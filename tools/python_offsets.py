@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import textwrap
 
 
 def at(struct, member):
@@ -235,17 +236,19 @@ def row(python):
         [python, "-c", "import sys, sysconfig; print(*sys.version_info[:3],"
          " sysconfig.get_paths()['include'])"], check=True, capture_output=True, text=True).stdout
     _, minor, patch, include = text.split()
-    lines = [f'    printf("     {minor},  // minor; measured on 3.{minor}.{patch}\\n");']
-    for name, by_version in FIELDS:
+    lines = []
+    for _, by_version in FIELDS:
         value = expression(by_version, int(minor)) or "-1"
-        lines.append(f'    printf("     %d,  // {name}\\n", (int)({value}));')
+        lines.append(f'    printf("%d\\n", (int)({value}));')
     program = INCLUDES + "int main(void) {\n" + "\n".join(lines) + "\n    return 0;\n}\n"
     with tempfile.TemporaryDirectory() as folder:
         source, binary = pathlib.Path(folder, "row.c"), pathlib.Path(folder, "row")
         source.write_text(program)
         subprocess.run(["cc", "-w", f"-I{include}", f"-I{include}/internal", source, "-o", binary],
                        check=True)
-        return subprocess.run([binary], check=True, capture_output=True, text=True).stdout
+        values = subprocess.run([binary], check=True, capture_output=True, text=True).stdout
+    text = textwrap.fill(", ".join([minor] + values.split()), 92)
+    return f"    {{  // measured on 3.{minor}.{patch}\n{textwrap.indent(text, '     ')}}},"
 
 
 def main(pythons):
@@ -253,13 +256,13 @@ def main(pythons):
     print("// Written by tools/python_offsets.py from CPython's own headers; do not edit.")
     print("#pragma once\n\n// One row a version: where CPython keeps what the walker reads, in")
     print("// bytes from the start of the struct; -1 where a version has no such field.\n")
-    print("namespace lowtide::probe::cpython {\n\nstruct Offsets {\n  int minor;")
-    for name, _ in FIELDS:
-        print(f"  int {name};")
-    print("};\n\ninline constexpr Offsets kOffsets[] = {\n    // clang-format off")
+    print("namespace lowtide::probe::cpython {\n\n// clang-format off\nstruct Offsets {")
+    names = textwrap.fill(", ".join(["minor"] + [name for name, _ in FIELDS]), 92)
+    print(textwrap.indent("int " + names + ";", "  "))
+    print("};\n\ninline constexpr Offsets kOffsets[] = {")
     for python in pythons:
-        print("    {\n" + row(python) + "    },")
-    print("    // clang-format on\n};\n\n}  // namespace lowtide::probe::cpython")
+        print(row(python))
+    print("};\n// clang-format on\n\n}  // namespace lowtide::probe::cpython")
 
 
 main(sys.argv[1:])
