@@ -55,6 +55,16 @@ class Investigation {
         types_(graph),
         lost_(graph.node_count()) {}
 
+  // Is the graph the one the last census was taken of? All numbers of shapes rest on it.
+  bool fits() const {
+    const auto& rows = series_.last().shapes();
+    if (rows.size() != shapes_.size()) return false;
+    for (ShapeIndex i = 0; i < rows.size(); ++i) {
+      if (rows[i].id != shapes_[i].id) return false;
+    }
+    return true;
+  }
+
   std::vector<Suspect> run() {
     draft_candidates();
     draft_lost_types();
@@ -450,7 +460,10 @@ std::vector<Suspect> find_suspects(std::span<const CensusPoint> points, const Gr
                                    const SuspectOptions& options) {
   const Series series = series_of(points);
   if (series.size() < 2) return {};
-  std::vector<Suspect> out = Investigation(series, last, options).run();
+  if (series.censuses.back() != points.back().census.get()) return {};  // the last is not whole
+  Investigation investigation(series, last, options);
+  if (!investigation.fits()) return {};
+  std::vector<Suspect> out = investigation.run();
   for (Suspect& suspect : garbage_suspects(series, last, options))
     out.push_back(std::move(suspect));
   std::stable_sort(out.begin(), out.end(),
