@@ -83,6 +83,11 @@ size_t to_utf8(const Text& text, char* out, size_t room) {
   return used;
 }
 
+bool interned(const Python& python, Address str) {
+  uint32_t state = at<uint32_t>(str, 32);
+  return (python.minor >= 14 ? state & 0xffff : state & 3) == 1;
+}
+
 bool text_is(const Python& python, Address str, const char* ascii) {
   if (!str || !is_str(str)) return false;
   Text text = text_of(python, str);

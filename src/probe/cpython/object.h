@@ -82,8 +82,7 @@ struct Python {
   void* (*thread_next)(void*) = nullptr;
   int (*code_line)(void*, int) = nullptr;
   void (*gc_track)(void*) = nullptr;
-  void (*gc_visit)(int (*)(void*, void*), void*) = nullptr;  // 3.12 on
-  int (*gc_enabled)() = nullptr;                             // 3.10 on
+  int (*gc_enabled)() = nullptr;  // 3.10 on
 
   // 0 where the number means nothing: immortal.
   uint64_t refcount(Address object) const {
@@ -104,6 +103,7 @@ struct Text {
 Text text_of(const Python& python, Address str);
 // UTF-8 of at most `room` bytes; returns how many.
 size_t to_utf8(const Text& text, char* out, size_t room);
+bool interned(const Python& python, Address str);
 bool text_is(const Python& python, Address str, const char* ascii);
 
 // The entries of a dict, split (one key table for many instances) or not.

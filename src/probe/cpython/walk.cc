@@ -57,7 +57,6 @@ bool Walk::open() {
   python.thread_next = copy.find<void*(void*)>("PyThreadState_Next");
   python.code_line = copy.find<int(void*, int)>("PyCode_Addr2Line");
   python.gc_track = copy.find<void(void*)>("PyObject_GC_Track");
-  python.gc_visit = copy.find<void(int (*)(void*, void*), void*)>("PyUnstable_GC_VisitObjects");
   python.gc_enabled = copy.find<int()>("PyGC_IsEnabled");
   auto* current = copy.find<void*()>("PyThreadState_Get");
   if (!python.offsets || !current || !python.thread_head || !python.thread_next) return false;
@@ -118,7 +117,7 @@ void Walk::root(uint8_t kind, uint32_t name, Address target, Place place) {
 int Walk::visit(void* object, void* argument) {
   auto& walk = *static_cast<Walk*>(argument);
   Address target = reinterpret_cast<Address>(object);
-  for (size_t i = walk.visited_from_; i < walk.seen_count_; ++i) {
+  for (size_t i = 0; i < walk.seen_count_; ++i) {
     if (walk.seen_[i] != target) continue;
     walk.seen_[i] = walk.seen_[--walk.seen_count_];
     return 0;
@@ -170,6 +169,8 @@ void Walk::read(Address object, Place place) {
   }
   facts.type = info->name;
   facts.refcount = python.refcount(object);
+  if (info->family == Family::Str && facts.refcount && interned(python, object))
+    facts.refcount += 2;  // the two that the table of interned strings has and does not count
   uint32_t flags = place == Place::Namespace ? LOWTIDE_NODE_NAMESPACE : 0;
   if (info->collectable) flags |= LOWTIDE_NODE_COLLECTABLE;
   if (info->user) flags |= LOWTIDE_NODE_USER;
@@ -278,7 +279,8 @@ void Walk::account(const char* part, uint64_t bytes) {
 
 void Walk::end(uint64_t flags) {
   if (table.full()) flags |= LOWTIDE_END_MEMORY;
-  if (next_ <= table.count() && !table.full()) flags |= LOWTIDE_END_TIME;
+  bool late = copy.now_ns() > copy.deadline_ns;
+  if ((late || next_ <= table.count()) && !table.full()) flags |= LOWTIDE_END_TIME;
   Writer& out = copy.out;
   out.byte('E');
   out.varint(next_ - 1);
@@ -306,7 +308,6 @@ void Walk::run() {
   constexpr Step kSteps[] = {{send_roots},       {send_static_types}, {scan_static_data},
                              {list_collectable}, {send_static_types}, {scan_lost_objects},
                              {send_static_types}};
-  bool whole = true;
   for (const Step& step : kSteps) {
     struct Call {
       Walk* walk;
@@ -317,7 +318,7 @@ void Walk::run() {
       it.step->function(*it.walk);
     };
     if (!copy.guarded(body, &call)) ++unreadable;
-    if (!(whole = drain())) break;
+    if (!drain()) break;
   }
   if (showing_) {
     const char* expression = copy.text + strlen(copy.text) + 1;

@@ -147,7 +147,7 @@ class Walk {
   Address* wanted_ = nullptr;
   size_t wanted_count_ = 0;
   bool tracking_ = false, marking_ = false;
-  size_t seen_count_ = 0, visited_from_ = 0;
+  size_t seen_count_ = 0;
   Address seen_[kMostSeen];
   uint8_t* edges_ = nullptr;
   size_t edges_size_ = 0, edges_room_ = 0;
