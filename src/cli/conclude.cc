@@ -271,6 +271,12 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
         [](const auto& a, const auto& b) { return a.what.retained > b.what.retained; });
   }
 
+  if (chosen.verdict.name == verdict::Name::Undecided && !chosen.suspects.empty()) {
+    const heap::Suspect& first = chosen.suspects.front();
+    findings.notes.push_back(fmt::format(
+        "what grew so far, too little to accuse anybody: +{} {}{}", count_text(first.count),
+        first.type, first.holders.empty() ? "" : ", held by " + first.holders.front().text));
+  }
   findings.account = account_of(reading, stories);
   for (const Process& process : processes) {
     findings.processes.push_back(
