@@ -11,14 +11,22 @@ inline constexpr size_t kFirstSlots = 1 << 12;
 inline constexpr uint32_t kMostArenas = 1 << 20;
 }  // namespace
 
-bool Pools::open(Arena* arena, int minor) {
-  arena_ = arena;
+bool Pools::open(lowtide_copy* copy, int minor) {
+  copy_ = copy;
   pool_size_ = minor >= 10 ? 16384 : 4096;
   arena_size_ = minor >= 10 ? 1 << 20 : 256 << 10;
   slot_count_ = kFirstSlots;
-  slots_ = static_cast<Address*>(arena->map(slot_count_ * sizeof(Address)));
-  arenas_ = static_cast<uint8_t*>(arena->map(kMostArenas / 8));
+  slots_ = static_cast<Address*>(copy->arena.map(slot_count_ * sizeof(Address)));
+  arenas_ = static_cast<uint8_t*>(copy->arena.map(kMostArenas / 8));
   return slots_ && arenas_;
+}
+
+bool Pools::holds(Address address) const {
+  Address pool = address & ~(pool_size_ - 1);
+  for (size_t i = (pool >> 12) * 0x9e3779b97f4a7c15ull >> 32 & (slot_count_ - 1); slots_[i];
+       i = (i + 1) & (slot_count_ - 1))
+    if (slots_[i] == pool) return true;
+  return false;
 }
 
 bool Pools::could_start(Address block, uint64_t bytes) const {
@@ -41,6 +49,7 @@ void Pools::add(Address pool, uint64_t bytes) {
     last_ = pool;
     return;
   }
+  if (!copy_->readable(pool, kHeader)) return;
   uint32_t size_class = at<uint32_t>(pool, kSizeClass), arena = at<uint32_t>(pool, kArenaIndex);
   uint32_t used = at<uint32_t>(pool, kBlocksUsed);
   uint32_t next = at<uint32_t>(pool, kNextOffset);
@@ -51,7 +60,7 @@ void Pools::add(Address pool, uint64_t bytes) {
     return;
   if (count_ + 1 > slot_count_ / 2) {
     size_t larger = slot_count_ * 2;
-    auto* slots = static_cast<Address*>(arena_->map(larger * sizeof(Address)));
+    auto* slots = static_cast<Address*>(copy_->arena.map(larger * sizeof(Address)));
     if (!slots) return;
     for (size_t j = 0; j < slot_count_; ++j) {
       if (!slots_[j]) continue;
@@ -59,7 +68,7 @@ void Pools::add(Address pool, uint64_t bytes) {
       while (slots[k]) k = (k + 1) & (larger - 1);
       slots[k] = slots_[j];
     }
-    arena_->release(slots_, slot_count_ * sizeof(Address));
+    copy_->arena.release(slots_, slot_count_ * sizeof(Address));
     slots_ = slots;
     slot_count_ = larger;
     i = (pool >> 12) * 0x9e3779b97f4a7c15ull >> 32 & (slot_count_ - 1);

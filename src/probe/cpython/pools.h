@@ -17,13 +17,14 @@ namespace lowtide::probe::cpython {
 
 class Pools {
  public:
-  bool open(Arena* arena, int minor);
+  bool open(lowtide_copy* copy, int minor);
   // A block of `bytes` at `block` was met.
   void note(Address block, uint64_t bytes) {
     if (bytes == 0 || bytes > 512) return;
     Address pool = block & ~(pool_size_ - 1);
     if (pool != last_) add(pool, bytes);
   }
+  bool holds(Address address) const;  // in a pool that `note` has seen
   // False if this lies in a pool that `note` has seen and no block in use could start here.
   bool could_start(Address block, uint64_t bytes) const;
   uint64_t bytes_in_use() const { return in_use_; }
@@ -32,7 +33,7 @@ class Pools {
  private:
   void add(Address pool, uint64_t bytes);
 
-  Arena* arena_ = nullptr;
+  lowtide_copy* copy_ = nullptr;
   Address pool_size_ = 0, arena_size_ = 0;
   Address last_ = 0;
   Address* slots_ = nullptr;

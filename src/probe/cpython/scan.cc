@@ -156,6 +156,17 @@ class Candidates {
   size_t slot_count_ = 0, count_ = 0;
 };
 
+// Does a block of glibc's malloc, in use, begin here? Without this the length and first item of a
+// tuple of types read as a count and a type. Under another malloc large objects are not found.
+bool start_of_chunk(const Range& range, Address start, uint64_t bytes) {
+  if (start % 16 || start < range.begin + 16) return false;
+  uint64_t header = at<uint64_t>(start, -8), size = header & ~uint64_t{7};
+  if (size < bytes + 8 || size % 16 || size > range.end - start + 16) return false;
+  if (header & 2) return size % kPage == 0;
+  Address next = start - 16 + size;
+  return next + 16 > range.end || (at<uint64_t>(next, 8) & 1);
+}
+
 bool could_be_lost(Walk& walk, const Range& range, Address object) {
   const TypeInfo* info = walk.types.info(type_of(object));
   if (!info || info->family == Family::Type) return false;
@@ -181,7 +192,10 @@ bool could_be_lost(Walk& walk, const Range& range, Address object) {
     if (!walk.copy.readable(reinterpret_cast<Address>(text.data), text.length)) return false;
   }
   uint64_t before = static_cast<uint64_t>(info->pre_header);
-  return walk.pools.could_start(object - before, static_cast<uint64_t>(info->basic_size) + before);
+  uint64_t bytes = static_cast<uint64_t>(info->basic_size) + before;
+  Address start = object - before;
+  if (walk.pools.holds(start)) return walk.pools.could_start(start, bytes);
+  return start_of_chunk(range, start, bytes);
 }
 
 void gather(Walk& walk, Candidates& found) {

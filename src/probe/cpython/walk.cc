@@ -69,7 +69,7 @@ bool Walk::open() {
     if (!wanted_) return false;
   }
   if (!table.open(&copy.arena) || !names.open(&copy.arena, showing_ ? nullptr : &copy.out) ||
-      !pools.open(&copy.arena, minor))
+      !pools.open(&copy, minor))
     return false;
   edges_room_ = kFirstEdgeRoom;
   edges_ = static_cast<uint8_t*>(copy.arena.map(edges_room_));
