@@ -26,12 +26,14 @@ struct Answer {
 }  // namespace lowtide::probe
 
 // The pid of the copy, an ordinary child here, or a negative number.
-extern "C" __attribute__((visibility("default"))) int lowtide_walk_debug(
-    int socket, uint32_t kind, uint32_t flags, uint64_t memory_limit, const char* text,
-    uint32_t text_bytes) {
+extern "C" __attribute__((visibility("default"))) int lowtide_walk_debug(int socket, uint32_t kind,
+                                                                         uint32_t flags,
+                                                                         uint64_t memory_limit,
+                                                                         const char* text,
+                                                                         uint32_t text_bytes) {
   using namespace lowtide::probe;
-  void* pages = mmap(nullptr, sizeof(Answer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS,
-                     -1, 0);
+  void* pages =
+      mmap(nullptr, sizeof(Answer), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) return -1;
   auto& answer = *static_cast<Answer*>(pages);
   lowtide_copy& copy = answer.copy;
