@@ -206,7 +206,7 @@ void Canvas::note(double at_x, double at_y, std::string_view anchor, std::string
 void Canvas::limit() {
   if (chart_.limit <= 0) return;
   if (chart_.limit > top_bytes_) {
-    note(right_ - 4, top_ + 4, "end", "muted", "↑ " + chart_.limit_text);
+    note(left_ + 6, top_ - 6, "start", "muted", "↑ " + chart_.limit_text);
     return;
   }
   const double at = y(chart_.limit);
