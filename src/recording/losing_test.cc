@@ -142,6 +142,23 @@ TEST(LosingWriter, NoticesThatItsFolderIsGone) {
   EXPECT_NE(writer->trouble().find("deleted or moved"), std::string::npos) << writer->trouble();
 }
 
+TEST(LosingWriter, DoesWithoutAWalWhereThereIsNoSharedMemory) {
+  Folder folder;
+  fs::create_symlink("nowhere", folder.path("x.tide-shm"));  // SQLite follows none
+  auto writer = make_writer(folder.path("x.tide"));
+  put_seconds(*writer, 0, 10);
+  EXPECT_EQ(writer->trouble(), "");
+  EXPECT_FALSE(fs::exists(folder.path("x.tide-wal")));
+  EXPECT_EQ(make_reader(folder.path("x.tide"))->samples(1).size(), 100u);
+  put_seconds(*writer, 10, 20);
+  writer->finish(End{});
+  EXPECT_EQ(writer->trouble(), "");
+  auto reader = make_reader(folder.path("x.tide"));
+  EXPECT_EQ(reader->samples(1).size(), 200u);
+  EXPECT_TRUE(reader->end());
+  EXPECT_FALSE(fs::exists(folder.path("x.tide-journal")));
+}
+
 TEST(LosingWriter, DoesNotWaitForAnotherProgramsLock) {
   Folder folder;
   auto writer = make_writer(folder.path("x.tide"));

@@ -79,7 +79,6 @@ void SqliteReader::scan(const char* table, const char* what, const std::string& 
       opened_.database,
       fmt::format("select {0}, {1} from {2} where {0} >= ? order by {0}", key, columns, table));
   std::int64_t from = INT64_MIN;
-  std::int64_t last = 0;
   std::int64_t skip = 1;
   bool whole = true;
   for (int restarts = 0; restarts < kMaxRestarts; ++restarts) {
@@ -89,7 +88,6 @@ void SqliteReader::scan(const char* table, const char* what, const std::string& 
       const std::int64_t id = select.integer(0);
       if (id < from) break;  // a damaged tree may come round in circles
       from = id == INT64_MAX ? id : id + 1;
-      last = id;
       skip = 1;
       row(select);
     }
@@ -99,7 +97,6 @@ void SqliteReader::scan(const char* table, const char* what, const std::string& 
     from = (from == INT64_MIN ? 0 : from) + skip;
     skip *= 2;
   }
-  static_cast<void>(last);
   if (!whole)
     missing_.push_back(fmt::format("Some or all {}: their part of the file is damaged.", what));
 }

@@ -277,7 +277,7 @@ void Tables::delete_pieces(int count) {
     while (piece_ids_.step() == SQLITE_ROW) ids.push_back(piece_ids_.integer(0));
     piece_ids_.reset();
     const int code = transaction([&] {
-      int result = SQLITE_OK;
+      int result = cut_heap_.run(dropped_.back());  // once more, if a full disk kept it
       for (const std::int64_t id : ids) {
         if (result == SQLITE_OK) result = cut_piece_.run(id);
       }

@@ -323,6 +323,23 @@ std::string SqliteWriter::trouble() const {
   return fmt::format("{} lacks {}: {}", path_, list, reason_);
 }
 
+// A WAL needs shared memory, which some file systems lack; SQLite finds that out only when it
+// uses the WAL. There every commit costs a journal instead.
+void begin_wal(Database& database, const std::string& path) {
+  database.ask("pragma journal_mode = wal");
+  if (database.execute("begin immediate; rollback") == SQLITE_OK) return;
+  // Leaving the WAL needs shared memory too, unless nobody else has the file from the beginning.
+  database.close();
+  auto again = Database::open(path, SQLITE_OPEN_READWRITE);
+  if (!again) return;
+  database = std::move(*again);
+  database.execute("pragma locking_mode = exclusive");
+  database.execute(kSettings);
+  database.ask("pragma journal_mode = truncate");
+  database.execute("pragma locking_mode = normal");
+  database.execute("begin immediate; rollback");  // which lets the lock go
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Writer>> Writer::create(const std::string& name, const Run& run) {
@@ -353,11 +370,7 @@ Result<std::unique_ptr<Writer>> Writer::create(const std::string& name, const Ru
   if (code == SQLITE_OK) code = insert_run(*database, run);
   if (code == SQLITE_OK) code = database->execute("commit");
   if (code != SQLITE_OK) return failed(database->why());
-  if (database->ask("pragma journal_mode = wal") != "wal") {
-    // A file system without shared memory: only this connection may have the file meanwhile.
-    database->execute("pragma locking_mode = exclusive");
-    database->ask("pragma journal_mode = wal");
-  }
+  begin_wal(*database, path);
   return std::unique_ptr<Writer>(
       std::make_unique<SqliteWriter>(path, made.st_ino, std::move(*database)));
 }
