@@ -24,6 +24,7 @@ constexpr double kFinishLimit = 10;  // seconds we wait for a heap after the com
 constexpr std::uint32_t kWalkLimitMs = 60'000;
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
 constexpr double kMostAccountDistance = 60;
+constexpr const char* kEndedFirst = "the program ended before its heap was read";
 constexpr std::size_t kSubjectsAtOnce = 4;  // the largest processes whose heaps are asked for
 
 std::uint64_t monotonic_ns() {
@@ -66,24 +67,26 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
 
   double next_tick = 0;
   double finish_by = 0;
-  while (!child_ended_ || running_) {
+  while (!child_ended_ || !running_.empty()) {
     double at = now();
     if (child_ended_) {
       if (finish_by == 0) finish_by = at + kFinishLimit;
-      if (at > finish_by) running_->capture->cancel("the program ended before its heap was read");
+      leave_captures(at > finish_by);
     } else if (at >= next_tick) {
       tick(at);
       at = now();
       // A late tick is not made up for: two readings at once say no more than one.
       next_tick = std::max(next_tick + options_.interval, at);
     }
-    if (running_) step_capture(at);
+    step_captures(at);
     double wait = child_ended_ ? 0.05 : next_tick - at;
-    if (running_ && limit_.bytes > 0) wait = std::min(wait, kGuardInterval);
-    pollfd watched[2] = {{signals, POLLIN, 0},
-                         {running_ ? running_->capture->fd() : -1, POLLIN, 0}};
+    if (!running_.empty() && limit_.bytes > 0) wait = std::min(wait, kGuardInterval);
+    std::vector<pollfd> watched{{signals, POLLIN, 0}};
+    for (const auto& running : running_) watched.push_back({running->capture->fd(), POLLIN, 0});
     const auto milliseconds = static_cast<int>(std::max(0.0, wait) * 1000 + 0.999);
-    if (::poll(watched, 2, milliseconds) > 0 && watched[0].revents != 0) on_signals(signals);
+    if (::poll(watched.data(), watched.size(), milliseconds) > 0 && watched[0].revents != 0) {
+      on_signals(signals);
+    }
   }
 
   const double at = now();
@@ -198,7 +201,7 @@ void Recorder::tick(double at) {
   }
   if (at >= next_runtimes_) find_runtimes(at);
   if (at >= next_account_) take_account(at);
-  if (options_.heap && folder_ && !running_) start_capture(at);
+  if (options_.heap && folder_) start_captures(at);
   if (at >= next_settle_) {
     take_rounds();
     writer_.settle(at);
@@ -231,10 +234,12 @@ void Recorder::put_process(const watch::Member& member) {
 
 void Recorder::take_changes(double at) {
   // A copy is our child for as long as it lives, and none of the target's.
-  if (running_) tree_->ignore(running_->capture->copy_pid());
+  for (const auto& running : running_) tree_->ignore(running->capture->copy_pid());
   for (const watch::Change& change : tree_->update(at)) {
     const watch::Member* member = tree_->find(change.id);
     if (!member) continue;
+    if (change.kind == watch::Change::Kind::Exec) runtime_of_.erase(change.id);
+    put_process(*member);
     if (change.kind != watch::Change::Kind::Started) {
       subjects_.erase(change.id);
       runtime_of_.erase(change.id);
@@ -251,7 +256,6 @@ void Recorder::take_changes(double at) {
     } else {
       next_runtimes_ = at;
     }
-    put_process(*member);
   }
 }
 
@@ -292,8 +296,7 @@ void Recorder::find_runtimes(double at) {
     runtime_of_[id] = runtime;
     put_process(*member);
     if (runtime.starts_with("CPython")) {
-      subjects_.try_emplace(id,
-                            Subject{id, member->pid, CaptureSchedule(member->seen), 0, "", true});
+      subjects_.try_emplace(id, Subject{id, member->pid, CaptureSchedule(member->seen), 0, ""});
     }
   }
 }
@@ -380,42 +383,48 @@ bool Recorder::room_for_copy(const watch::Reading& reading, std::string& why) co
   return false;
 }
 
-Recorder::Subject* Recorder::next_subject(double at) {
-  // The largest processes first; of those that are due, the one that has waited longest.
+std::vector<Recorder::Subject*> Recorder::subjects_due(double at) {
+  // The largest processes, and of those the ones whose time has come and that are not being read.
   std::vector<std::pair<std::int64_t, Subject*>> by_size;
   for (auto& [id, subject] : subjects_) {
     const watch::Member* member = tree_->find(id);
-    if (member && member->running() && subject.readable) {
-      by_size.emplace_back(member->resident, &subject);
-    }
+    if (member && member->running()) by_size.emplace_back(member->resident, &subject);
   }
   std::sort(by_size.begin(), by_size.end(),
             [](const auto& a, const auto& b) { return a.first > b.first; });
   if (by_size.size() > kSubjectsAtOnce) by_size.resize(kSubjectsAtOnce);
-  Subject* next = nullptr;
+  std::vector<Subject*> due;
   for (auto& [size, subject] : by_size) {
     if (!subject->schedule.due(at)) continue;
     if (options_.heap_most > 0 && subject->taken >= options_.heap_most) continue;
-    if (!next || subject->taken < next->taken) next = subject;
+    const bool busy = std::any_of(running_.begin(), running_.end(), [&](const auto& running) {
+      return running->process == subject->process;
+    });
+    if (!busy) due.push_back(subject);
   }
-  return next;
+  return due;
 }
 
-void Recorder::start_capture(double at) {
-  Subject* subject = next_subject(at);
-  if (!subject) return;
-  lowtide_slot* slot = folder_->slot_of(subject->pid);
-  const watch::Reading* reading = sampler_->reading(subject->process);
-  if (!slot || !reading) return subject->schedule.refused(at);
+void Recorder::start_captures(double at) {
+  for (Subject* subject : subjects_due(at)) {
+    if (running_.size() >= kSubjectsAtOnce) return;
+    start_capture(*subject, at);
+  }
+}
+
+void Recorder::start_capture(Subject& subject, double at) {
+  lowtide_slot* slot = folder_->slot_of(subject.pid);
+  const watch::Reading* reading = sampler_->reading(subject.process);
+  if (!slot || !reading) return subject.schedule.refused(at);
   std::string why;
   if (!room_for_copy(*reading, why)) {
-    if (subject->last_refusal.empty()) note(at, subject->process, "heap-refused", why);
-    subject->last_refusal = why;
-    return subject->schedule.refused(at);
+    if (subject.last_refusal.empty()) note(at, subject.process, "heap-refused", why);
+    subject.last_refusal = why;
+    return subject.schedule.refused(at);
   }
   auto running = std::make_unique<Running>();
-  running->process = subject->process;
-  running->info.process = subject->process;
+  running->process = subject.process;
+  running->info.process = subject.process;
   running->info.seconds = at;
   running->info.rounds = static_cast<double>(lines_.rounds().count());
   running->info.id = writer_.begin_heap(running->info);
@@ -434,31 +443,47 @@ void Recorder::start_capture(double at) {
       [this, heap](std::string_view piece) { writer_.put_heap(heap, piece); }, at);
   if (!capture) {
     writer_.drop_heap(heap);
-    return subject->schedule.refused(at);
+    return subject.schedule.refused(at);
   }
   running->capture = std::move(*capture);
-  running_ = std::move(running);
+  running_.push_back(std::move(running));
 }
 
-void Recorder::step_capture(double at) {
-  tree_->ignore(running_->capture->copy_pid());
-  if (limit_.bytes > 0 && running_->capture->state() == HeapCapture::State::Streaming &&
-      headroom() < std::max<std::int64_t>(16 << 20, limit_.bytes / 40)) {
-    running_->capture->cancel("the heap snapshot was given up: memory got tight");
-  }
-  switch (running_->capture->step(at, kAnswerLimit)) {
-    case HeapCapture::State::Done:
-      return capture_done(at);
-    case HeapCapture::State::Failed:
-      return capture_failed(at);
-    default:
-      return;
+void Recorder::step_captures(double at) {
+  for (std::size_t i = 0; i < running_.size();) {
+    HeapCapture& capture = *running_[i]->capture;
+    tree_->ignore(capture.copy_pid());
+    if (limit_.bytes > 0 && capture.state() == HeapCapture::State::Streaming &&
+        headroom() < std::max<std::int64_t>(16 << 20, limit_.bytes / 40)) {
+      capture.cancel("the heap snapshot was given up: memory got tight");
+    }
+    const HeapCapture::State state = capture.step(at, kAnswerLimit);
+    if (state != HeapCapture::State::Done && state != HeapCapture::State::Failed) {
+      ++i;
+      continue;
+    }
+    const std::unique_ptr<Running> ended = std::move(running_[i]);
+    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
+    if (state == HeapCapture::State::Done) {
+      capture_done(*ended, at);
+    } else {
+      capture_failed(*ended, at);
+    }
   }
 }
 
-void Recorder::capture_done(double at) {
-  const HeapCapture& capture = *running_->capture;
-  recording::HeapInfo& info = running_->info;
+// A stream that comes is taken to its end, for a while; nobody is left to answer a question.
+void Recorder::leave_captures(bool all) {
+  for (const auto& running : running_) {
+    if (all || running->capture->state() == HeapCapture::State::Waiting) {
+      running->capture->cancel(kEndedFirst);
+    }
+  }
+}
+
+void Recorder::capture_done(Running& running, double at) {
+  const HeapCapture& capture = *running.capture;
+  recording::HeapInfo& info = running.info;
   info.runtime = capture.facts().runtime;
   info.lock_wait = capture.lock_wait();
   info.pause = capture.pause();
@@ -468,7 +493,7 @@ void Recorder::capture_done(double at) {
   info.stored_bytes = capture.stored_bytes();
   info.whole = (capture.facts().flags & (LOWTIDE_END_TIME | LOWTIDE_END_MEMORY)) == 0;
   writer_.end_heap(info);
-  if (const auto found = subjects_.find(running_->process); found != subjects_.end()) {
+  if (const auto found = subjects_.find(running.process); found != subjects_.end()) {
     Subject& subject = found->second;
     ++subject.taken;
     subject.last_refusal.clear();
@@ -478,25 +503,24 @@ void Recorder::capture_done(double at) {
     }
   }
   if (!info.runtime.empty()) {
-    runtime_of_[running_->process] = info.runtime;
-    if (const watch::Member* member = tree_->find(running_->process)) put_process(*member);
+    runtime_of_[running.process] = info.runtime;
+    if (const watch::Member* member = tree_->find(running.process)) put_process(*member);
   }
-  running_.reset();
   if (!child_ended_) take_account(at);
 }
 
-void Recorder::capture_failed(double at) {
-  writer_.drop_heap(running_->info.id);
-  if (const auto found = subjects_.find(running_->process); found != subjects_.end()) {
-    Subject& subject = found->second;
-    const std::string why = running_->capture->failure();
-    if (why != subject.last_refusal && at - running_->capture->asked_at() < 1e6) {
-      note(at, running_->process, "heap-refused", why);
-    }
-    subject.last_refusal = why;
-    subject.schedule.refused(at);
-  }
-  running_.reset();
+void Recorder::capture_failed(Running& running, double at) {
+  writer_.drop_heap(running.info.id);
+  const auto found = subjects_.find(running.process);
+  if (found == subjects_.end()) return;
+  Subject& subject = found->second;
+  const std::string& why = running.capture->failure();
+  // That a program ends is no refusal.
+  const watch::Member* member = tree_->find(running.process);
+  const bool ended = child_ended_ || !member || !member->running();
+  if (why != subject.last_refusal && !ended) note(at, running.process, "heap-refused", why);
+  subject.last_refusal = why;
+  subject.schedule.refused(at);
 }
 
 }  // namespace lowtide::cli

@@ -49,9 +49,8 @@ class Recorder {
     CaptureSchedule schedule;
     int taken = 0;
     std::string last_refusal;
-    bool readable = true;  // false: refused for good
   };
-  struct Running {  // the one capture there may be at a time
+  struct Running {
     std::unique_ptr<HeapCapture> capture;
     std::int64_t process = 0;
     recording::HeapInfo info;
@@ -72,11 +71,13 @@ class Recorder {
   void find_rounds(double at);  // where nobody marked them: by the lines the program prints
   void take_account(double at);
 
-  void start_capture(double at);
-  Subject* next_subject(double at);
-  void step_capture(double at);
-  void capture_done(double at);
-  void capture_failed(double at);
+  void start_captures(double at);
+  std::vector<Subject*> subjects_due(double at);
+  void start_capture(Subject& subject, double at);
+  void step_captures(double at);
+  void capture_done(Running& running, double at);
+  void capture_failed(Running& running, double at);
+  void leave_captures(bool all);  // the command has ended
   bool room_for_copy(const watch::Reading& reading, std::string& why) const;
   std::int64_t headroom() const;  // bytes below the limit; max where there is none
   void note(double at, std::int64_t process, std::string kind, std::string text);
@@ -95,7 +96,9 @@ class Recorder {
   std::map<std::int64_t, std::string> runtime_of_;
   std::map<std::int64_t, Subject> subjects_;
   std::map<std::int64_t, std::uint64_t> allocator_seen_;
-  std::unique_ptr<Running> running_;
+  // One a process at the most: a process that is idle answers late, and must not keep others
+  // waiting.
+  std::vector<std::unique_ptr<Running>> running_;
   LineLog lines_;
   std::size_t rounds_written_ = 0;
   double last_round_ = 0;
