@@ -19,7 +19,7 @@ def set_up():
 
 def take_order(number):
     for line in range(40):
-        log.info("order %d, line %d: %s", number, line, "x" * 700)
+        log.info("order %d, line %d: %s", number, line, "x" * 2500)
 
 
 def main():

@@ -21,8 +21,8 @@ def main():
     chat = Chat()
     turn = 0
     while time.monotonic() < end:
-        chat.say("user", "question %d " % turn * 1500)
-        chat.say("model", "answer %d " % turn * 2500)
+        chat.say("user", "question %d " % turn * 2500)
+        chat.say("model", "answer %d " % turn * 4500)
         turn += 1
         print("turn", turn, flush=True)
         time.sleep(0.03)
