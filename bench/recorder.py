@@ -156,9 +156,9 @@ def main():
             for tool in tools:
                 bench.say(f"{tool.name}: {children} children at {hertz} Hz")
                 rows.append(idle(tool, hertz, children, options.seconds))
-    alone = short_lived(None, options.short, 0)
     for tool in tools:
         bench.say(f"{tool.name}: {options.short} short-lived children")
+        alone = short_lived(None, options.short, 0)  # anew each time: the machine changes
         rows.append(short_lived(tool, options.short, alone))
     bench.table("### Recording a process tree",
                 ["work", "recorder", "of a core", "readings/s", "widest gap", "its memory",
