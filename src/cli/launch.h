@@ -17,6 +17,7 @@ struct Launch {
   std::vector<std::string> command;
   std::vector<std::string> environment;  // to be added or replaced: "NAME=value"
   sigset_t signal_mask{};                // the child's: what ours was before we blocked anything
+  bool child_signal_ignored = false;     // SIGCHLD was, before we came
 };
 
 // A command that cannot be started, with the status a shell would give: 127 or 126.
@@ -35,5 +36,13 @@ struct Launched {
   LaunchFailure failure;  // where pid is -1
 };
 Launched launch(const Launch& what, const std::string& program);
+
+// Before anything is opened: a descriptor of 0 to 2 that is closed must not become one of our
+// files. What stands in for it stays out of the command, which finds it closed.
+void fill_standard_descriptors();
+
+// Once the command has started: lets go of its input, its output and all it was handed down, so
+// that a pipe ends when the command closes it and not when we do. Standard error stays.
+void release_inherited_descriptors();
 
 }  // namespace lowtide::cli

@@ -42,7 +42,10 @@ void LineLog::drain(lowtide_table& table) {
       continue;
     }
     const double seconds = ns > started_ns_ ? static_cast<double>(ns - started_ns_) / 1e9 : 0;
-    if (entry.matched) rounds_.add(seconds);
+    if (entry.matched) {
+      ++round_count_;
+      new_rounds_.push_back(seconds);
+    }
     if (kinds_.contains(entry.shape) || kinds_.size() < kMostKinds) {
       kinds_[entry.shape].add(seconds);
     }

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "verdict/verdict.h"
@@ -37,7 +38,9 @@ class LineLog {
   // Takes what the probes wrote to the ring since the last time.
   void drain(lowtide_table& table);
 
-  const TimeList& rounds() const { return rounds_; }  // lines that matched the pattern
+  // Lines that matched the pattern: how many there were, and when those came that were not taken.
+  std::uint64_t round_count() const { return round_count_; }
+  std::vector<double> take_rounds() { return std::exchange(new_rounds_, {}); }
   std::vector<verdict::LineTimes> kinds() const;
   std::uint64_t lost() const { return lost_; }  // lines that came too fast to be counted
 
@@ -46,7 +49,8 @@ class LineLog {
   std::uint64_t started_ns_;
   std::uint64_t next_ = 0;
   std::uint64_t lost_ = 0;
-  TimeList rounds_;
+  std::uint64_t round_count_ = 0;
+  std::vector<double> new_rounds_;
   std::unordered_map<std::uint32_t, TimeList> kinds_;
 };
 

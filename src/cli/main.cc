@@ -5,7 +5,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/units.h"
@@ -37,7 +39,7 @@ CLI::Validator sizes_of_time() {
       "90s|5m|100ms", "duration");
 }
 
-void add_run(CLI::App& app, RunOptions& options, std::string& heap) {
+CLI::App* add_run(CLI::App& app, RunOptions& options, std::string& heap) {
   CLI::App* run =
       app.add_subcommand("run", "Start a command, watch it to its end, say what was found");
   run->add_option("--interval", options.interval, "Time between samples (100ms)")
@@ -47,18 +49,35 @@ void add_run(CLI::App& app, RunOptions& options, std::string& heap) {
   run->add_option("-o,--out", options.out, "File of the recording");
   run->add_option("--json", options.json, "Write what was found to this file as JSON");
   run->add_option("--heap", heap, "Heap snapshots: auto, off, or how many of a process at most");
-  run->add_flag("!--no-probe", options.probe,
-                "Load nothing into the command: memory over time only");
+  run->add_flag_callback(
+      "--no-probe", [&options] { options.probe = false; },
+      "Load nothing into the command: memory over time only");
   run->add_flag("--contents", options.contents, "Keep short excerpts of the program's strings");
   run->add_flag("-q,--quiet", options.quiet, "Say nothing at the end");
-  run->add_option("command", options.command, "The command and its arguments, after --")
-      ->required()
-      ->expected(1, -1);
-  run->prefix_command();
+  // Only for the help: main() hands over nothing from the command on.
+  run->add_option("command", options.command, "The command and its arguments, best after --");
   run->footer(
       "Examples:\n"
       "  lowtide run -- python3 train.py\n"
       "  lowtide run --round '^epoch [0-9]+' -o train.tide -- python3 train.py\n");
+  return run;
+}
+
+// Where the command of `lowtide run [OPTIONS] [--] COMMAND ...` begins; argc where there is none.
+// From there on nothing is ours to read, whatever it looks like.
+int command_begins(int argc, char** argv, const CLI::App& run) {
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i];
+    if (word == "--") return i + 1;
+    if (word.size() < 2 || word[0] != '-') return i;
+    // "--out=FILE" and "-oFILE" hold their value, "--out FILE" and "-o FILE" are followed by it.
+    const bool is_long = word[1] == '-';
+    const std::string name = is_long ? word : word.substr(0, 2);
+    const CLI::Option* option = run.get_option_no_throw(name);
+    const bool alone = is_long || word.size() == 2;
+    if (option && alone && option->get_expected_min() > 0) ++i;
+  }
+  return argc;
 }
 
 }  // namespace
@@ -71,7 +90,7 @@ int main(int argc, char** argv) {
 
   RunOptions run_options;
   std::string heap_mode = "auto";
-  add_run(app, run_options, heap_mode);
+  const CLI::App* run_app = add_run(app, run_options, heap_mode);
 
   PlotOptions plot_options;
   CLI::App* plot_app =
@@ -141,17 +160,20 @@ int main(int argc, char** argv) {
   diff_app->footer(
       "Examples:\n  lowtide diff train.tide\n  lowtide diff monday.tide@8 tuesday.tide@8\n");
 
+  int ours = argc;
+  if (argc > 1 && std::string_view(argv[1]) == "run") {
+    ours = std::min(command_begins(argc, argv, *run_app), argc);
+    run_options.command.assign(argv + ours, argv + argc);
+    if (ours > 2 && std::string_view(argv[ours - 1]) == "--") --ours;
+  }
   try {
-    app.parse(argc, argv);
+    app.parse(ours, argv);
   } catch (const CLI::ParseError& error) {
     const int status = app.exit(error);
     return status == 0 ? kGood : kUsage;
   }
 
   if (app.got_subcommand("run")) {
-    if (!run_options.command.empty() && run_options.command[0] == "--") {
-      run_options.command.erase(run_options.command.begin());
-    }
     if (run_options.command.empty()) {
       say("run needs a command: lowtide run -- python3 train.py");
       return kUsage;

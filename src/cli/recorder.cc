@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/recorder.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -14,7 +15,9 @@
 #include <cerrno>
 #include <limits>
 
+#include "base/file.h"
 #include "cli/account_parts.h"
+#include "watch/proc_text.h"
 
 namespace lowtide::cli {
 namespace {
@@ -25,13 +28,25 @@ constexpr std::uint32_t kWalkLimitMs = 60'000;
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
 constexpr double kMostAccountDistance = 60;
 constexpr const char* kEndedFirst = "the program ended before its heap was read";
-constexpr std::size_t kSubjectsAtOnce = 4;  // the largest processes whose heaps are asked for
+constexpr std::uint64_t kMostRounds = 1u << 20;  // stored: some 20 MiB
+constexpr std::size_t kSubjectsAtOnce = 4;       // the largest processes whose heaps are asked for
 
 std::uint64_t monotonic_ns() {
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
          static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+bool is_stopped(pid_t pid) {
+  const auto text = read_file(fmt::format("/proc/{}/stat", pid), 1024);
+  watch::Stat stat;
+  return text && watch::parse_stat(*text, stat) && stat.state == 'T';
+}
+
+bool is_copy(pid_t pid) {
+  const auto text = read_file(fmt::format("/proc/{}/comm", pid), 64);
+  return text && *text == std::string(watch::kCopyName) + "\n";
 }
 
 }  // namespace
@@ -124,11 +139,18 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
   end.processes = tree_->count();
   end.peak = std::max(sampler_->peak(), largest_peak_);
   if (const auto unseen = tree_->unseen(); unseen.at_least > 0) {
-    note(at, 0, "lost", fmt::format("{} processes ended between two samples", unseen.at_least));
+    note(at, 0, "lost",
+         unseen.at_least == 1
+             ? std::string("1 process ended between two samples")
+             : fmt::format("{} processes ended between two samples", unseen.at_least));
   }
   if (lines_.lost() > 0) {
     note(at, 0, "lost",
          fmt::format("{} lines of output came too fast to be looked at", lines_.lost()));
+  }
+  if (rounds_written_ > kMostRounds) {
+    note(at, 0, "lost",
+         fmt::format("of {} rounds the first {} are stored", rounds_written_, kMostRounds));
   }
   return end;
 }
@@ -139,51 +161,70 @@ void Recorder::on_signals(int signals) {
   signalfd_siginfo info;
   while (::read(signals, &info, sizeof info) == sizeof info) {
     const auto signal = static_cast<int>(info.ssi_signo);
-    switch (signal) {
-      case SIGCHLD:
-        reap();
-        break;
-      case SIGTSTP:
-      case SIGTTIN:
-      case SIGTTOU:
-        stop_with_target(signal);
-        break;
-      case SIGCONT:
-      case SIGWINCH:
-      case SIGPIPE:
-        break;
-      default:
-        // What the terminal sends goes to the whole process group, the target too; what somebody
-        // sends to us alone was meant for it.
-        if (info.ssi_code != SI_KERNEL) pass_on(signal);
+    if (signal == SIGCHLD) {
+      reap();
+      continue;
     }
+    const bool ends =
+        signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
+    if (child_ended_ && ends) leave_captures(true);
+    // What the terminal sends goes to the whole process group, the target too. What our own writes
+    // bring about (a closed pipe, a file that may not grow) is our own affair. And who belongs to
+    // the target and signals its process group has met the target already.
+    if (info.ssi_code == SI_KERNEL) continue;
+    const auto sender = static_cast<pid_t>(info.ssi_pid);
+    if (sender == ::getpid() || (sender > 0 && tree_->running(sender))) continue;
+    // `fg` wakes the whole group; twice woken is once too often for some.
+    if (signal == SIGCONT && !is_stopped(child_)) continue;
+    pass_on(info);
   }
 }
 
-void Recorder::pass_on(int signal) {
-  if (!child_ended_) ::kill(child_, signal);
+void Recorder::pass_on(const signalfd_siginfo& info) {
+  if (child_ended_) return;
+  const auto signal = static_cast<int>(info.ssi_signo);
+  if (info.ssi_code == SI_QUEUE) {
+    sigval value{};
+    value.sival_ptr = reinterpret_cast<void*>(info.ssi_ptr);
+    ::sigqueue(child_, signal, value);
+  } else {
+    ::kill(child_, signal);
+  }
 }
 
+// Our shell shall see a stopped job, and its `fg` wakes us both. Never without a terminal: there
+// nobody might wake us.
 void Recorder::stop_with_target(int signal) {
-  // The terminal stopped the whole job, or our shell shall see a stopped job.
-  if (signal == SIGTSTP || signal == SIGTTIN || signal == SIGTTOU) ::raise(SIGSTOP);
+  const Fd terminal(::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
+  if (!terminal) return;
+  // Somebody stopped the target alone, unless it did so itself, in the foreground, as programs do
+  // that tidy up the screen first.
+  if (signal == SIGSTOP && ::tcgetpgrp(terminal.number()) != ::getpgrp()) return;
+  ::raise(SIGSTOP);
 }
 
 void Recorder::reap() {
   while (true) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+        info.si_pid == 0) {
+      return;
+    }
+    const pid_t pid = info.si_pid;
+    // A copy that walked a heap: adopted by us like any orphan, and none of the target's.
+    if (pid != child_ && is_copy(pid)) tree_->ignore(pid);
     int status = 0;
     rusage usage{};
-    const pid_t pid = ::wait4(-1, &status, WNOHANG | WUNTRACED | __WALL, &usage);
-    if (pid <= 0) return;
+    if (::wait4(pid, &status, WNOHANG | WUNTRACED | __WALL, &usage) != pid) return;
     if (WIFSTOPPED(status)) {
-      if (pid == child_ && WSTOPSIG(status) != SIGSTOP) stop_with_target(WSTOPSIG(status));
+      if (pid == child_) stop_with_target(WSTOPSIG(status));
       continue;
     }
     if (pid == child_) {
       child_ended_ = true;
       child_status_ = status;
     }
-    if (pid == child_ || tree_->running(pid)) tree_->note_exit(pid, status, usage, now());
+    tree_->note_exit(pid, status, usage, now());
   }
 }
 
@@ -265,6 +306,12 @@ void Recorder::take_slots(double at) {
   for (lowtide_slot& slot : folder_->table().slots) {
     const std::uint32_t state = std::atomic_ref(slot.state).load(std::memory_order_acquire);
     if (state == LOWTIDE_SLOT_FREE || state == LOWTIDE_SLOT_CLAIMED) continue;
+    if (!folder_->speaks_our_pids(slot)) {
+      if (state == LOWTIDE_SLOT_EXITED) {
+        std::atomic_ref(slot.state).store(LOWTIDE_SLOT_FREE, std::memory_order_release);
+      }
+      continue;
+    }
     tree_->adopt(slot.pid, at);
     if (slot.peak_rss > 0) tree_->note_peak(slot.pid, static_cast<std::int64_t>(slot.peak_rss));
     if (state == LOWTIDE_SLOT_EXITED) {
@@ -302,19 +349,17 @@ void Recorder::find_runtimes(double at) {
 }
 
 void Recorder::take_rounds() {
-  const auto& times = lines_.rounds().times();
-  // A list that was thinned out starts anew; what was written stays.
-  if (lines_.rounds().stride() > 1) return;
-  for (; rounds_written_ < times.size(); ++rounds_written_) {
-    const double at = times[rounds_written_];
-    writer_.put(recording::Round{at, at - last_round_, "pattern"});
+  for (const double at : lines_.take_rounds()) {
+    if (rounds_written_++ < kMostRounds) {
+      writer_.put(recording::Round{at, at - last_round_, "pattern"});
+    }
     last_round_ = at;
   }
 }
 
 void Recorder::find_rounds(double at) {
   if (options_.round) {
-    if (lines_.rounds().count() == 0) {
+    if (lines_.round_count() == 0) {
       note(at, 0, "note",
            fmt::format("no line of output matched the pattern \"{}\"", options_.round_text));
     }
@@ -372,10 +417,11 @@ std::int64_t Recorder::headroom() const {
 }
 
 bool Recorder::room_for_copy(const watch::Reading& reading, std::string& why) const {
-  // The copy shares every page until the program writes to it: a busy program copied two fifths of
-  // its pages in the second the walk took (docs/benchmarks.md). The walk's own tables come on top.
+  // The copy shares every page until the program writes to it, and a program that fills does not
+  // write to what it has filled. A guess, then: a quarter of it, and a tenth for the tables of the
+  // walk; step_captures() watches the limit and gives the copy up first if the guess was wrong.
   const std::int64_t resident = std::max<std::int64_t>(reading.resident, 0);
-  const std::int64_t wanted = resident / 2 + resident / 20 + (32 << 20);
+  const std::int64_t wanted = resident / 4 + resident / 10 + (8 << 20);
   const std::int64_t room = headroom();
   if (room >= wanted) return true;
   why = fmt::format("no room for a heap snapshot: it may need {} and {} are left of {}",
@@ -426,7 +472,7 @@ void Recorder::start_capture(Subject& subject, double at) {
   running->process = subject.process;
   running->info.process = subject.process;
   running->info.seconds = at;
-  running->info.rounds = static_cast<double>(lines_.rounds().count());
+  running->info.rounds = static_cast<double>(lines_.round_count());
   running->info.id = writer_.begin_heap(running->info);
   const std::int64_t heap = running->info.id;
 
@@ -443,8 +489,13 @@ void Recorder::start_capture(Subject& subject, double at) {
       [this, heap](std::string_view piece) { writer_.put_heap(heap, piece); }, at);
   if (!capture) {
     writer_.drop_heap(heap);
+    if (subject.last_refusal != capture.error().message) {
+      subject.last_refusal = capture.error().message;
+      note(at, subject.process, "heap-refused", subject.last_refusal);
+    }
     return subject.schedule.refused(at);
   }
+  tree_->expect_copy(subject.pid);
   running->capture = std::move(*capture);
   running_.push_back(std::move(running));
 }

@@ -11,6 +11,7 @@
 // for each process there ever was.
 
 #include <signal.h>
+#include <sys/signalfd.h>
 
 #include <cstdint>
 #include <map>
@@ -59,7 +60,7 @@ class Recorder {
   double now() const;
   void on_signals(int signals);
   void reap();
-  void pass_on(int signal);
+  void pass_on(const signalfd_siginfo& info);
   void stop_with_target(int signal);
 
   void tick(double at);
@@ -100,7 +101,7 @@ class Recorder {
   // waiting.
   std::vector<std::unique_ptr<Running>> running_;
   LineLog lines_;
-  std::size_t rounds_written_ = 0;
+  std::uint64_t rounds_written_ = 0;
   double last_round_ = 0;
 
   pid_t child_ = -1;

@@ -4,26 +4,23 @@
 
 #include <fmt/format.h>
 #include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstdlib>
 #include <ctime>
 
-#include "base/file.h"
 #include "cli/commands.h"
 #include "cli/conclude.h"
 #include "cli/console.h"
 #include "cli/launch.h"
 #include "cli/recorder.h"
 #include "cli/run_options.h"
+#include "cli/run_output.h"
+#include "cli/run_signals.h"
 #include "report/json.h"
 #include "report/summary.h"
 #include "wire/loadable.h"
@@ -39,57 +36,12 @@ std::string time_text(const char* format) {
   return std::string(text.data(), std::strftime(text.data(), text.size(), format, &local));
 }
 
-// "python3" of "/usr/bin/python3", with nothing a file name should not have.
-std::string file_word(const std::string& program) {
-  std::string word;
-  for (char c : program.substr(program.rfind('/') + 1)) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '_' || c == '+';
-    word += plain ? c : '_';
-  }
-  return word.substr(0, 40);
-}
-
 std::string host_text() {
   utsname kernel{};
   ::uname(&kernel);
   const watch::HostMemory memory = watch::host_memory(watch::Roots{});
   return fmt::format("{} {}, {} processors, {}", kernel.sysname, kernel.release,
                      ::sysconf(_SC_NPROCESSORS_ONLN), to_text(Bytes{memory.total}));
-}
-
-// Where the recording goes. A folder that cannot be written is no reason to refuse, unless the
-// person named it.
-Result<std::unique_ptr<recording::Writer>> open_recording(const RunOptions& options,
-                                                          const recording::Run& run) {
-  if (!options.out.empty()) {
-    ::unlink(options.out.c_str());
-    return recording::Writer::create(options.out, run);
-  }
-  const std::string name =
-      fmt::format("lowtide-{}-{}", file_word(options.command[0]), time_text("%Y%m%d-%H%M%S"));
-  const char* temporary = std::getenv("TMPDIR");
-  Error last{Code::Io, ""};
-  for (const std::string& folder :
-       {std::string(), std::string(temporary ? temporary : "/tmp") + "/"}) {
-    for (int again = 1; again < 100; ++again) {
-      std::string path = folder + name;
-      if (again > 1) path += fmt::format("-{}", again);
-      path += ".tide";
-      struct stat facts {};
-      if (::lstat(path.c_str(), &facts) == 0) continue;  // two runs in one second
-      auto writer = recording::Writer::create(path, run);
-      if (writer) {
-        if (!folder.empty()) {
-          say(fmt::format("this folder cannot be written, so the recording goes to {}", path));
-        }
-        return writer;
-      }
-      last = writer.error();
-      break;
-    }
-  }
-  return last;
 }
 
 // The probe that lies beside this program, built or installed; "" where there is none.
@@ -109,19 +61,47 @@ std::string probe_path() {
   return "";
 }
 
-// The signals a run waits for; blocked in us from before the command starts, never in it.
-sigset_t watched_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (int signal : {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGALRM, SIGWINCH,
-                     SIGCONT, SIGTSTP, SIGTTIN, SIGTTOU, SIGPIPE}) {
-    sigaddset(&set, signal);
+// How the command is started: with the probe, or `without` and why.
+struct Start {
+  Launch what;
+  std::unique_ptr<RunFolder> folder;
+  std::string without;
+};
+
+Start plan_start(const RunOptions& options, const std::string& program, std::uint64_t started_ns) {
+  Start start;
+  start.what.command = options.command;
+  if (!options.probe) return start;
+  const std::string probe = probe_path();
+  const char* preload = std::getenv("LD_PRELOAD");
+  if (preload && lowtide_preload_names_sanitizer(preload)) {
+    start.without = lowtide_loadable_sentence(LOWTIDE_LOADABLE_SANITIZER);
+  } else if (probe.empty()) {
+    start.without = "the probe (liblowtide_probe.so) is not where lowtide is installed";
+  } else if (const lowtide_loadable can =
+                 lowtide_can_load(program.c_str(), std::getenv("PATH"), probe.c_str());
+             can != LOWTIDE_LOADABLE) {
+    start.without = lowtide_loadable_sentence(can);
   }
-  return set;
+  if (probe.empty()) return start;
+  RunFolder::remove_stale();
+  auto made = RunFolder::create(probe, options.round ? &*options.round : nullptr, started_ns);
+  if (!made) {
+    start.without = made.error().message;
+    return start;
+  }
+  start.folder = std::make_unique<RunFolder>(std::move(*made));
+  if (!start.without.empty()) return start;
+  // A variable that is set but empty stays so: the probe takes its own entry out again.
+  start.what.environment = {
+      fmt::format("LD_PRELOAD={}{}{}", probe, preload ? ":" : "", preload ? preload : ""),
+      fmt::format("{}={}", LOWTIDE_ENVIRONMENT, start.folder->path())};
+  return start;
 }
 
 // Says and writes what the run found. Its troubles are the recorder's, never the target's.
-void conclude_run(const RunOptions& options, recording::Writer& writer, const recording::End& end) {
+void conclude_run(const RunOptions& options, recording::Writer& writer, JsonFile& json_file,
+                  const recording::End& end) {
   const std::string path = writer.path();
   writer.settle(end.seconds);
   report::Findings findings;
@@ -134,6 +114,7 @@ void conclude_run(const RunOptions& options, recording::Writer& writer, const re
   } else {
     findings.run.command = options.command;
     findings.end = end;
+    findings.ended = true;
     findings.notes.push_back(reader.error().message);
   }
   if (const std::string trouble = writer.trouble(); !trouble.empty()) {
@@ -142,15 +123,15 @@ void conclude_run(const RunOptions& options, recording::Writer& writer, const re
   const std::string json = report::to_json(findings);
   writer.put(recording::Conclusion{json});
   writer.finish(end);
-  if (!options.json.empty()) {
-    if (const Status put = write_file(options.json, json + "\n"); !put) say(put.error().message);
-  }
+  if (const Status put = json_file.write(json + "\n"); !put) say(put.error().message);
   if (!options.quiet) tell(report::summary(findings, style_of(STDERR_FILENO)));
 }
 
 }  // namespace
 
 int run_command(const RunOptions& options) {
+  fill_standard_descriptors();
+  RunSignals signals;
   const auto program = find_program(options.command[0]);
   if (!program) {
     say(program.error().message);
@@ -168,76 +149,46 @@ int run_command(const RunOptions& options) {
   const watch::Limit limit = watch::Container(oom.container()).limit();
   about.limit = limit.bytes;
   about.limit_source = limit.source;
-  auto writer = open_recording(options, about);
-  if (!writer) return fail(writer.error().message);
-  if (!options.json.empty()) {
-    // Found out now, not after hours.
-    if (const Status can = write_file(options.json, ""); !can) {
-      ::unlink((*writer)->path().c_str());
-      return fail(can.error().message);
-    }
+  auto json = JsonFile::open(options.json);
+  if (!json) return fail(json.error().message);
+  auto writer = place_recording(options, about, time_text("%Y%m%d-%H%M%S"));
+  if (!writer) {
+    json->forget();
+    return fail(writer.error().message);
   }
 
   timespec time{};
   ::clock_gettime(CLOCK_MONOTONIC, &time);
   const std::uint64_t started_ns = static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
                                    static_cast<std::uint64_t>(time.tv_nsec);
-
-  Launch what;
-  what.command = options.command;
-  std::unique_ptr<RunFolder> folder;
-  std::string no_probe;
-  if (options.probe) {
-    const std::string probe = probe_path();
-    if (const char* preload = std::getenv("LD_PRELOAD");
-        preload && lowtide_preload_names_sanitizer(preload)) {
-      no_probe = lowtide_loadable_sentence(LOWTIDE_LOADABLE_SANITIZER);
-    } else if (probe.empty()) {
-      no_probe = "the probe (liblowtide_probe.so) is not where lowtide is installed";
-    } else if (const lowtide_loadable can =
-                   lowtide_can_load(program->c_str(), std::getenv("PATH"), probe.c_str());
-               can != LOWTIDE_LOADABLE) {
-      no_probe = lowtide_loadable_sentence(can);
-    }
-    if (!probe.empty()) {
-      auto made = RunFolder::create(probe, options.round ? &*options.round : nullptr, started_ns);
-      if (made) {
-        folder = std::make_unique<RunFolder>(std::move(*made));
-      } else {
-        no_probe = made.error().message;
-      }
-    }
-    if (folder && no_probe.empty()) {
-      // A variable that is set but empty stays so: the probe takes its own entry out again.
-      const char* preload = std::getenv("LD_PRELOAD");
-      what.environment = {
-          fmt::format("LD_PRELOAD={}{}{}", probe, preload ? ":" : "", preload ? preload : ""),
-          fmt::format("{}={}", LOWTIDE_ENVIRONMENT, folder->path())};
-    }
-  }
-
-  const sigset_t waited_for = watched_signals();
-  ::sigprocmask(SIG_BLOCK, &waited_for, &what.signal_mask);
-  Fd signals(::signalfd(-1, &waited_for, SFD_CLOEXEC | SFD_NONBLOCK));
+  Start start = plan_start(options, *program, started_ns);
+  start.what.signal_mask = signals.mask_before();
+  start.what.child_signal_ignored = signals.child_signal_ignored();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
-  const Launched launched = launch(what, *program);
+  signals.die_of_what_came_early();
+  const Launched launched = launch(start.what, *program);
   if (launched.pid < 0) {
-    ::unlink((*writer)->path().c_str());
+    discard(std::move(*writer));
+    json->forget();
     say(launched.failure.sentence);
     return launched.failure.status;
   }
-  if (!no_probe.empty()) {
-    (*writer)->put(recording::Event{0, 0, "no-probe",
-                                    "no heap and no rounds from the command itself: " + no_probe});
+  release_inherited_descriptors();
+  if (!start.without.empty()) {
+    (*writer)->put(recording::Event{
+        0, 0, "no-probe", "no heap and no rounds from the command itself: " + start.without});
     if (options.round) {
-      (*writer)->put(recording::Event{0, 0, "note", "--round cannot be matched: " + no_probe});
+      (*writer)->put(recording::Event{0, 0, "note", "--round cannot be matched: " + start.without});
     }
   }
 
-  Recorder recorder(options, folder.get(), **writer, std::move(oom), started_ns);
-  const recording::End end = recorder.watch_to_the_end(launched.pid, signals.number());
-  folder.reset();
-  conclude_run(options, **writer, end);
+  Recorder recorder(options, start.folder.get(), **writer, std::move(oom), started_ns);
+  const recording::End end = recorder.watch_to_the_end(launched.pid, signals.fd());
+  start.folder.reset();
+  signals.let_interrupt(
+      end.status, fmt::format("\nlowtide: interrupted; what was found says: lowtide report {}\n",
+                              (*writer)->path()));
+  conclude_run(options, **writer, *json, end);
   return end.status;
 }
 

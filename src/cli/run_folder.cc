@@ -4,13 +4,16 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <cstring>
 
@@ -20,6 +23,7 @@ namespace lowtide::cli {
 namespace {
 
 constexpr std::string_view kPrefix = "lowtide-run-";
+constexpr time_t kGrace = 2;  // seconds
 
 std::string temporary_directory() {
   const char* named = std::getenv("TMPDIR");
@@ -32,7 +36,47 @@ Result<lowtide_table*> map_table(int fd, const std::string& path) {
   return static_cast<lowtide_table*>(at);
 }
 
+void remove_folder(const std::string& path) {
+  // A folder of ours holds a table and sockets; anything else in it is not ours to remove.
+  if (DIR* directory = ::opendir(path.c_str())) {
+    while (const dirent* entry = ::readdir(directory)) {
+      const std::string_view name = entry->d_name;
+      if (name == "table" || (name.starts_with("heap-") && name.ends_with(".sock"))) {
+        ::unlinkat(::dirfd(directory), entry->d_name, 0);
+      }
+    }
+    ::closedir(directory);
+  }
+  ::rmdir(path.c_str());
+}
+
+// Is this the folder of a run of ours whose recorder is dead?
+bool is_stale(const std::string& path) {
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode) ||
+      facts.st_uid != ::geteuid()) {
+    return false;
+  }
+  // In the moment between making a folder and locking its table a run looks dead.
+  if (::time(nullptr) - facts.st_mtime < kGrace) return false;
+  Fd fd(::open((path + "/table").c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+  if (!fd) return errno == ENOENT;
+  if (::flock(fd.number(), LOCK_EX | LOCK_NB) != 0) return false;
+  // The pid alone would not do, for it may be one of another container's; nor would the lock on a
+  // file system that knows none.
+  std::int32_t recorder = 0;
+  const ssize_t got = ::pread(fd.number(), &recorder, sizeof recorder,
+                              static_cast<off_t>(offsetof(lowtide_table, recorder_pid)));
+  return got != sizeof recorder || recorder <= 0 || (::kill(recorder, 0) != 0 && errno == ESRCH);
+}
+
 }  // namespace
+
+void RunFolder::remove_stale() {
+  for (const std::string& path : all()) {
+    if (is_stale(path)) remove_folder(path);
+  }
+}
 
 Result<RunFolder> RunFolder::create(std::string_view probe, const LinePattern* pattern,
                                     std::uint64_t now_ns) {
@@ -50,6 +94,7 @@ Result<RunFolder> RunFolder::create(std::string_view probe, const LinePattern* p
   }
   auto mapped = map_table(fd.number(), file);
   if (!mapped) return mapped.error();
+  ::flock(fd.number(), LOCK_EX | LOCK_NB);
   lowtide_table& table = **mapped;
   table.version = LOWTIDE_TABLE_VERSION;
   table.recorder_pid = ::getpid();
@@ -62,7 +107,7 @@ Result<RunFolder> RunFolder::create(std::string_view probe, const LinePattern* p
     std::memcpy(table.pattern.next, states.data(), states.size() * sizeof states[0]);
   }
   table.magic = LOWTIDE_TABLE_MAGIC;  // last: from here on it is a table
-  return RunFolder(std::move(path), &table, true);
+  return RunFolder(std::move(path), &table, true, std::move(fd));
 }
 
 Result<RunFolder> RunFolder::join(const std::string& path) {
@@ -80,7 +125,7 @@ Result<RunFolder> RunFolder::join(const std::string& path) {
     ::munmap(*mapped, sizeof(lowtide_table));
     return Error{Code::Unsupported, fmt::format("{} was made by another version of lowtide", file)};
   }
-  return RunFolder(path, *mapped, false);
+  return RunFolder(path, *mapped, false, Fd());
 }
 
 std::vector<std::string> RunFolder::all() {
@@ -101,19 +146,23 @@ std::vector<std::string> RunFolder::all() {
 RunFolder::RunFolder(RunFolder&& other) noexcept
     : path_(std::move(other.path_)),
       table_(std::exchange(other.table_, nullptr)),
-      made_here_(other.made_here_) {}
+      made_here_(other.made_here_),
+      locked_(std::move(other.locked_)),
+      namespace_(other.namespace_) {}
 
 RunFolder::~RunFolder() {
   if (!table_) return;
   ::munmap(table_, sizeof(lowtide_table));
-  if (!made_here_) return;
-  if (DIR* directory = ::opendir(path_.c_str())) {
-    while (const dirent* entry = ::readdir(directory)) {
-      ::unlinkat(::dirfd(directory), entry->d_name, 0);  // "." and ".." refuse
-    }
-    ::closedir(directory);
-  }
-  ::rmdir(path_.c_str());
+  if (made_here_) remove_folder(path_);
+}
+
+std::uint64_t RunFolder::own_namespace() {
+  struct stat facts {};
+  return ::stat("/proc/self/ns/pid", &facts) == 0 ? facts.st_ino : 0;
+}
+
+bool RunFolder::speaks_our_pids(const lowtide_slot& slot) const {
+  return slot.pid_namespace == 0 || namespace_ == 0 || slot.pid_namespace == namespace_;
 }
 
 lowtide_slot* RunFolder::slot_of(std::int32_t pid) const {
@@ -121,7 +170,7 @@ lowtide_slot* RunFolder::slot_of(std::int32_t pid) const {
   lowtide_slot* newest = nullptr;
   for (lowtide_slot& slot : table_->slots) {
     const std::uint32_t state = std::atomic_ref(slot.state).load(std::memory_order_acquire);
-    if (state != LOWTIDE_SLOT_LIVE || slot.pid != pid) continue;
+    if (state != LOWTIDE_SLOT_LIVE || slot.pid != pid || !speaks_our_pids(slot)) continue;
     if (!newest || slot.started_ns > newest->started_ns) newest = &slot;
   }
   return newest;

@@ -54,6 +54,7 @@ struct Watched {
   double looked = 0;       // when stat was read
   std::int64_t children_faults = -1;  // cminflt, then
   std::int64_t exits_known = 0;       // of its children, not yet set against a rise of that
+  int copies = 0;                     // children that may be gone when we look, and are ours
 };
 
 }  // namespace
@@ -188,6 +189,10 @@ bool ProcessTree::State::add(std::int32_t pid, std::int64_t lister, double now,
   std::string path = roots.proc + "/" + std::to_string(pid) + "/stat";
   Stat stat;
   if (!parse_stat(read_once(AT_FDCWD, path.c_str(), buffer), stat) || stat.pid != pid) return false;
+  if (stat.comm == kCopyName) {
+    ignored.insert(pid);
+    return true;
+  }
   Entry& entry = make(pid, now);
   Member& member = entry.member;
   member.start_ticks = stat.start;
@@ -321,10 +326,21 @@ void ProcessTree::State::sweep(double now, bool thorough) {
   auto take = [&](std::int64_t lister) {
     for (std::int32_t pid : list) {
       if (known(pid, thorough)) continue;
-      if (!add(pid, lister, now, changes)) ++missed;
+      if (add(pid, lister, now, changes)) continue;
+      if (auto found = watched.find(lister); found != watched.end() && found->second->copies > 0) {
+        --found->second->copies;
+      } else {
+        ++missed;
+      }
     }
   };
   // `running` grows while we go, so what is found is itself asked for children.
+  if (thorough) {
+    // Their pids may come again.
+    std::erase_if(ignored, [&](std::int32_t pid) {
+      return access((roots.proc + "/" + std::to_string(pid)).c_str(), F_OK) != 0;
+    });
+  }
   for (std::size_t i = 0; i < running.size(); ++i) {
     std::int64_t id = running[i];
     list.clear();
@@ -443,7 +459,18 @@ void ProcessTree::note_high_water(std::int64_t id, std::int64_t bytes) {
   state_->highest_peak = std::max(state_->highest_peak, member.peak);
 }
 
-void ProcessTree::ignore(std::int32_t pid) { state_->ignored.insert(pid); }
+void ProcessTree::ignore(std::int32_t pid) {
+  if (pid > 0) state_->ignored.insert(pid);
+}
+
+void ProcessTree::expect_copy(std::int32_t pid) {
+  auto found = state_->by_pid.find(pid);
+  if (found == state_->by_pid.end()) return;
+  auto one = state_->watched.find(found->second);
+  if (one == state_->watched.end()) return;
+  one->second->copies = 1;
+  ++one->second->exits_known;
+}
 
 const Member* ProcessTree::find(std::int64_t id) const {
   auto found = state_->members.find(id);

@@ -25,6 +25,9 @@
 
 namespace lowtide::watch {
 
+// What the probe names a copy it makes of its process.
+inline constexpr std::string_view kCopyName = "lowtide-copy";
+
 // A process of the tree. Sizes are bytes; what is not known is -1.
 struct Member {
   std::int64_t id = 0;  // 1, 2, … in the order they were seen; unlike a pid it never comes again
@@ -98,6 +101,9 @@ class ProcessTree {
 
   // A child of the subreaper that is not the target's: never adopted.
   void ignore(std::int32_t pid);
+  // This process is about to be copied by its probe: one child of its, named kCopyName, will come
+  // and go that is not its own.
+  void expect_copy(std::int32_t pid);
 
   // Everyone who runs, and those who ended until kEndedKept others have: a week of short processes
   // must not fill the recorder. nullptr: forgotten, or never was. A pointer is good until then.
