@@ -27,6 +27,8 @@ constexpr double kFinishLimit = 10;  // seconds we wait for a heap after the com
 constexpr std::uint32_t kWalkLimitMs = 60'000;
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
 constexpr double kMostAccountDistance = 60;
+constexpr std::size_t kMostAccounts = 24;  // processes whose smaps is read
+constexpr int kMostLooks = 6;              // for a runtime in a process
 constexpr const char* kEndedFirst = "the program ended before its heap was read";
 constexpr std::uint64_t kMostRounds = 1u << 20;  // stored: some 20 MiB
 constexpr std::size_t kSubjectsAtOnce = 4;       // the largest processes whose heaps are asked for
@@ -284,6 +286,7 @@ void Recorder::take_changes(double at) {
     if (change.kind != watch::Change::Kind::Started) {
       subjects_.erase(change.id);
       runtime_of_.erase(change.id);
+      runtime_looks_.erase(change.id);
       allocator_seen_.erase(change.id);
     }
     if (change.kind == watch::Change::Kind::Ended) {
@@ -333,11 +336,14 @@ void Recorder::take_slots(double at) {
 }
 
 void Recorder::find_runtimes(double at) {
-  next_runtimes_ = at + 1;
+  next_runtimes_ = at + 0.5;
   for (const std::int64_t id : tree_->running_ids()) {
-    if (runtime_of_.contains(id)) continue;
     const watch::Member* member = tree_->find(id);
-    if (!member || at - member->seen > 15) continue;
+    if (!member || runtime_of_.contains(id)) continue;
+    // An interpreter may be mapped late, but not for ever: looks at 0, 0.5, 1.5, 3.5 … seconds.
+    Look& look = runtime_looks_[id];
+    if (look.times >= kMostLooks || at < look.next) continue;
+    look.next = at + 0.5 * (1 << look.times++);
     const std::string runtime = runtimes_.runtime_of(member->pid);
     if (runtime.empty()) continue;
     runtime_of_[id] = runtime;
@@ -376,22 +382,40 @@ void Recorder::take_account(double at) {
   next_account_ = at + account_distance_;
   account_distance_ = std::min(account_distance_ * 1.5, kMostAccountDistance);
   const double began = now();
-  std::vector<watch::Account> accounts;
+  std::vector<std::pair<std::int64_t, std::int64_t>> by_size;
   for (const std::int64_t id : tree_->running_ids()) {
-    const watch::Member* member = tree_->find(id);
-    if (!member) continue;
-    const auto mappings = watch::read_mappings(watch::Roots{}, member->pid);
-    if (!mappings) continue;
-    watch::Known known;
-    if (const watch::Reading* reading = sampler_->reading(id)) {
-      known.allocator_in_use = reading->allocator_in_use;
-      known.allocator_free = reading->allocator_free;
-    }
-    for (const auto& part : parts_of(*mappings, known, at, id)) writer_.put(part);
-    accounts.push_back(watch::make_account(*mappings, known, at, id, watch::Basis::Pss));
-    if (now() - began > 0.25) break;  // many processes: the account of the oldest is enough
+    if (const watch::Member* member = tree_->find(id)) by_size.emplace_back(member->resident, id);
   }
-  for (const auto& part : watch::tree_account(accounts, at).parts) writer_.put(part);
+  std::sort(by_size.rbegin(), by_size.rend());
+  if (by_size.size() > kMostAccounts) by_size.resize(kMostAccounts);
+  std::map<std::int64_t, Accounted> accounts;
+  std::vector<watch::Account> together;
+  std::int64_t sum = 0;
+  for (const auto& [resident, id] : by_size) {
+    // smaps is dear, and a process that stands still has the same account as last time.
+    const auto before = accounts_.find(id);
+    if (before != accounts_.end() && std::abs(before->second.resident - resident) < resident / 64) {
+      accounts.insert(*before);
+    } else if (const auto mappings = watch::read_mappings(watch::Roots{}, tree_->find(id)->pid)) {
+      watch::Known known;
+      if (const watch::Reading* reading = sampler_->reading(id)) {
+        known.allocator_in_use = reading->allocator_in_use;
+        known.allocator_free = reading->allocator_free;
+      }
+      for (const auto& part : parts_of(*mappings, known, at, id)) writer_.put(part);
+      accounts[id] = {resident, watch::make_account(*mappings, known, at, id, watch::Basis::Pss)};
+    } else {
+      continue;
+    }
+    together.push_back(accounts[id].account);
+    sum += accounts[id].account.total;
+  }
+  accounts_ = std::move(accounts);
+  for (const auto& part : watch::tree_account(together, at).parts) writer_.put(part);
+  if (const std::int64_t rest = sampler_->tree_sample().resident - sum;
+      tree_->running_ids().size() > by_size.size() && rest > 0) {
+    writer_.put(recording::AccountPart{at, 0, "smaller processes", rest});
+  }
   if (container_.known()) {
     for (const auto& part : watch::container_parts(container_.stat(), at)) writer_.put(part);
   }
@@ -557,7 +581,7 @@ void Recorder::capture_done(Running& running, double at) {
     runtime_of_[running.process] = info.runtime;
     if (const watch::Member* member = tree_->find(running.process)) put_process(*member);
   }
-  if (!child_ended_) take_account(at);
+  if (!child_ended_ && at >= next_account_ - account_distance_ / 2) take_account(at);
 }
 
 void Recorder::capture_failed(Running& running, double at) {

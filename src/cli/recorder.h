@@ -57,6 +57,15 @@ class Recorder {
     recording::HeapInfo info;
   };
 
+  struct Look {  // for a runtime
+    double next = 0;
+    int times = 0;
+  };
+  struct Accounted {
+    std::int64_t resident = 0;  // of the moment, by which a change is seen
+    watch::Account account;
+  };
+
   double now() const;
   void on_signals(int signals);
   void reap();
@@ -95,6 +104,8 @@ class Recorder {
   std::unique_ptr<watch::Sampler> sampler_;
   watch::RuntimeFinder runtimes_;
   std::map<std::int64_t, std::string> runtime_of_;
+  std::map<std::int64_t, Look> runtime_looks_;
+  std::map<std::int64_t, Accounted> accounts_;
   std::map<std::int64_t, Subject> subjects_;
   std::map<std::int64_t, std::uint64_t> allocator_seen_;
   // One a process at the most: a process that is idle answers late, and must not keep others
