@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # verdict: leak
-# type: Connection
+# type: Task | Connection
 # holder: closing
 # Each connection has a task that awaits the server's one `closing` future, and that stays open.
 import asyncio
