@@ -22,16 +22,12 @@
 namespace lowtide::cli {
 namespace {
 
-constexpr double kAnswerLimit = 20;  // seconds a program may take to give its heap
-constexpr double kFinishLimit = 10;  // seconds we wait for a heap after the command has ended
-constexpr std::uint32_t kWalkLimitMs = 60'000;
+constexpr double kFinishLimit = 10;       // seconds we wait for a heap after the command has ended
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
 constexpr double kMostAccountDistance = 60;
-constexpr std::size_t kMostAccounts = 24;  // processes whose smaps is read
-constexpr int kMostLooks = 6;              // for a runtime in a process
-constexpr const char* kEndedFirst = "the program ended before its heap was read";
+constexpr std::size_t kMostAccounts = 24;        // processes whose smaps is read
+constexpr int kMostLooks = 6;                    // for a runtime in a process
 constexpr std::uint64_t kMostRounds = 1u << 20;  // stored: some 20 MiB
-constexpr std::size_t kSubjectsAtOnce = 4;       // the largest processes whose heaps are asked for
 
 std::uint64_t monotonic_ns() {
   timespec time{};
@@ -59,8 +55,7 @@ Recorder::Recorder(const RunOptions& options, RunFolder* folder, recording::Writ
       folder_(folder),
       writer_(writer),
       oom_(std::move(oom)),
-      container_(oom_.container()),
-      limit_(container_.limit()),
+      headroom_(oom_.container()),
       started_ns_(started_ns),
       runtimes_(watch::Roots{}),
       lines_(started_ns) {}
@@ -81,25 +76,31 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
   sampler_options.clock = [this] { return now(); };
   sampler_ = std::make_unique<watch::Sampler>(watch::Roots{}, sampler_options);
   watch::raise_descriptor_limit();
+  if (options_.heap && folder_) {
+    captures_ =
+        std::make_unique<Captures>(options_, *folder_, writer_, headroom_, *tree_, *sampler_,
+                                   [this](const recording::HeapInfo& info) { on_heap(info); });
+  }
 
   double next_tick = 0;
   double finish_by = 0;
-  while (!child_ended_ || !running_.empty()) {
+  while (!child_ended_ || (captures_ && !captures_->idle())) {
     double at = now();
     if (child_ended_) {
       if (finish_by == 0) finish_by = at + kFinishLimit;
-      leave_captures(at > finish_by);
+      if (captures_) captures_->leave(at > finish_by);
     } else if (at >= next_tick) {
       tick(at);
       at = now();
       // A late tick is not made up for: two readings at once say no more than one.
       next_tick = std::max(next_tick + options_.interval, at);
     }
-    step_captures(at);
+    if (captures_) captures_->step(at);
     double wait = child_ended_ ? 0.05 : next_tick - at;
-    if (!running_.empty() && limit_.bytes > 0) wait = std::min(wait, kGuardInterval);
+    if (captures_ && !captures_->idle() && headroom_.limit().bytes > 0)
+      wait = std::min(wait, kGuardInterval);
     std::vector<pollfd> watched{{signals, POLLIN, 0}};
-    for (const auto& running : running_) watched.push_back({running->capture->fd(), POLLIN, 0});
+    if (captures_) captures_->watch_with(watched);
     const auto milliseconds = static_cast<int>(std::max(0.0, wait) * 1000 + 0.999);
     if (::poll(watched.data(), watched.size(), milliseconds) > 0 && watched[0].revents != 0) {
       on_signals(signals);
@@ -169,7 +170,7 @@ void Recorder::on_signals(int signals) {
     }
     const bool ends =
         signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
-    if (child_ended_ && ends) leave_captures(true);
+    if (child_ended_ && ends && captures_) captures_->leave(true);
     // What the terminal sends goes to the whole process group, the target too. What our own writes
     // bring about (a closed pipe, a file that may not grow) is our own affair. And who belongs to
     // the target and signals its process group has met the target already.
@@ -238,13 +239,13 @@ void Recorder::tick(double at) {
     take_slots(at);
   }
   take_changes(at);
-  const std::int64_t container = container_.known() ? container_.usage() : -1;
+  const std::int64_t container = headroom_.container().known() ? headroom_.container().usage() : -1;
   for (const recording::Sample& sample : sampler_->sample(*tree_, at, container)) {
     writer_.put(sample);
   }
   if (at >= next_runtimes_) find_runtimes(at);
   if (at >= next_account_) take_account(at);
-  if (options_.heap && folder_) start_captures(at);
+  if (captures_) captures_->start(at, static_cast<double>(lines_.round_count()));
   if (at >= next_settle_) {
     take_rounds();
     writer_.settle(at);
@@ -277,14 +278,14 @@ void Recorder::put_process(const watch::Member& member) {
 
 void Recorder::take_changes(double at) {
   // A copy is our child for as long as it lives, and none of the target's.
-  for (const auto& running : running_) tree_->ignore(running->capture->copy_pid());
+  if (captures_) captures_->ignore_copies();
   for (const watch::Change& change : tree_->update(at)) {
     const watch::Member* member = tree_->find(change.id);
     if (!member) continue;
     if (change.kind == watch::Change::Kind::Exec) runtime_of_.erase(change.id);
     put_process(*member);
     if (change.kind != watch::Change::Kind::Started) {
-      subjects_.erase(change.id);
+      if (captures_) captures_->forget(change.id);
       runtime_of_.erase(change.id);
       runtime_looks_.erase(change.id);
       allocator_seen_.erase(change.id);
@@ -348,8 +349,8 @@ void Recorder::find_runtimes(double at) {
     if (runtime.empty()) continue;
     runtime_of_[id] = runtime;
     put_process(*member);
-    if (runtime.starts_with("CPython")) {
-      subjects_.try_emplace(id, Subject{id, member->pid, CaptureSchedule(member->seen), 0, ""});
+    if (captures_ && runtime.starts_with("CPython")) {
+      captures_->add(id, member->pid, member->seen);
     }
   }
 }
@@ -416,186 +417,22 @@ void Recorder::take_account(double at) {
       tree_->running_ids().size() > by_size.size() && rest > 0) {
     writer_.put(recording::AccountPart{at, 0, "smaller processes", rest});
   }
-  if (container_.known()) {
-    for (const auto& part : watch::container_parts(container_.stat(), at)) writer_.put(part);
+  if (headroom_.container().known()) {
+    for (const auto& part : watch::container_parts(headroom_.container().stat(), at))
+      writer_.put(part);
   }
   // Reading smaps of a large process takes long: never more than one part in two hundred.
   next_account_ = std::max(next_account_, at + (now() - began) * 200);
 }
 
-// ---- heaps ---------------------------------------------------------------------------------
-
-std::int64_t Recorder::headroom() const {
-  if (limit_.bytes <= 0) return std::numeric_limits<std::int64_t>::max();
-  std::int64_t used = container_.known() ? container_.usage() : -1;
-  if (used < 0 && sampler_) used = sampler_->tree_sample().resident;
-  if (limit_.source == "memory of this machine") {
-    const watch::HostMemory host = watch::host_memory(watch::Roots{});
-    return host.available >= 0 ? host.available : limit_.bytes - used;
-  }
-  // Page cache that can be dropped does not count against us.
-  if (const watch::MemoryStat stat = container_.stat(); stat.file > 0) {
-    used -= stat.file - std::max<std::int64_t>(stat.shmem, 0);
-  }
-  return limit_.bytes - used;
-}
-
-bool Recorder::room_for_copy(const watch::Reading& reading, std::string& why) const {
-  // The copy shares every page until the program writes to it, and a program that fills does not
-  // write to what it has filled. A guess, then: a quarter of it, and a tenth for the tables of the
-  // walk; step_captures() watches the limit and gives the copy up first if the guess was wrong.
-  const std::int64_t resident = std::max<std::int64_t>(reading.resident, 0);
-  const std::int64_t wanted = resident / 4 + resident / 10 + (8 << 20);
-  const std::int64_t room = headroom();
-  if (room >= wanted) return true;
-  why = fmt::format("no room for a heap snapshot: it may need {} and {} are left of {}",
-                    to_text(Bytes{wanted}), to_text(Bytes{room}), to_text(Bytes{limit_.bytes}));
-  return false;
-}
-
-std::vector<Recorder::Subject*> Recorder::subjects_due(double at) {
-  // The largest processes, and of those the ones whose time has come and that are not being read.
-  std::vector<std::pair<std::int64_t, Subject*>> by_size;
-  for (auto& [id, subject] : subjects_) {
-    const watch::Member* member = tree_->find(id);
-    if (member && member->running()) by_size.emplace_back(member->resident, &subject);
-  }
-  std::sort(by_size.begin(), by_size.end(),
-            [](const auto& a, const auto& b) { return a.first > b.first; });
-  if (by_size.size() > kSubjectsAtOnce) by_size.resize(kSubjectsAtOnce);
-  std::vector<Subject*> due;
-  for (auto& [size, subject] : by_size) {
-    if (!subject->schedule.due(at)) continue;
-    if (options_.heap_most > 0 && subject->taken >= options_.heap_most) continue;
-    const bool busy = std::any_of(running_.begin(), running_.end(), [&](const auto& running) {
-      return running->process == subject->process;
-    });
-    if (!busy) due.push_back(subject);
-  }
-  return due;
-}
-
-void Recorder::start_captures(double at) {
-  for (Subject* subject : subjects_due(at)) {
-    if (running_.size() >= kSubjectsAtOnce) return;
-    start_capture(*subject, at);
-  }
-}
-
-void Recorder::start_capture(Subject& subject, double at) {
-  lowtide_slot* slot = folder_->slot_of(subject.pid);
-  const watch::Reading* reading = sampler_->reading(subject.process);
-  if (!slot || !reading) return subject.schedule.refused(at);
-  std::string why;
-  if (!room_for_copy(*reading, why)) {
-    if (subject.last_refusal.empty()) note(at, subject.process, "heap-refused", why);
-    subject.last_refusal = why;
-    return subject.schedule.refused(at);
-  }
-  auto running = std::make_unique<Running>();
-  running->process = subject.process;
-  running->info.process = subject.process;
-  running->info.seconds = at;
-  running->info.rounds = static_cast<double>(lines_.round_count());
-  running->info.id = writer_.begin_heap(running->info);
-  const std::int64_t heap = running->info.id;
-
-  lowtide_ask question{};
-  question.kind = LOWTIDE_ASK_HEAP;
-  question.flags = options_.contents ? LOWTIDE_ASK_CONTENTS : 0;
-  question.walk_limit_ms = kWalkLimitMs;
-  question.lock_limit_ms = static_cast<std::uint32_t>(kAnswerLimit * 1000);
-  const std::int64_t room = headroom();
-  question.memory_limit =
-      limit_.bytes > 0 ? static_cast<std::uint64_t>(std::max<std::int64_t>(room / 2, 16 << 20)) : 0;
-  auto capture = HeapCapture::ask(
-      *folder_, *slot, question, "",
-      [this, heap](std::string_view piece) { writer_.put_heap(heap, piece); }, at);
-  if (!capture) {
-    writer_.drop_heap(heap);
-    if (subject.last_refusal != capture.error().message) {
-      subject.last_refusal = capture.error().message;
-      note(at, subject.process, "heap-refused", subject.last_refusal);
-    }
-    return subject.schedule.refused(at);
-  }
-  tree_->expect_copy(subject.pid);
-  running->capture = std::move(*capture);
-  running_.push_back(std::move(running));
-}
-
-void Recorder::step_captures(double at) {
-  for (std::size_t i = 0; i < running_.size();) {
-    HeapCapture& capture = *running_[i]->capture;
-    tree_->ignore(capture.copy_pid());
-    if (limit_.bytes > 0 && capture.state() == HeapCapture::State::Streaming &&
-        headroom() < std::max<std::int64_t>(16 << 20, limit_.bytes / 40)) {
-      capture.cancel("the heap snapshot was given up: memory got tight");
-    }
-    const HeapCapture::State state = capture.step(at, kAnswerLimit);
-    if (state != HeapCapture::State::Done && state != HeapCapture::State::Failed) {
-      ++i;
-      continue;
-    }
-    const std::unique_ptr<Running> ended = std::move(running_[i]);
-    running_.erase(running_.begin() + static_cast<std::ptrdiff_t>(i));
-    if (state == HeapCapture::State::Done) {
-      capture_done(*ended, at);
-    } else {
-      capture_failed(*ended, at);
-    }
-  }
-}
-
-// A stream that comes is taken to its end, for a while; nobody is left to answer a question.
-void Recorder::leave_captures(bool all) {
-  for (const auto& running : running_) {
-    if (all || running->capture->state() == HeapCapture::State::Waiting) {
-      running->capture->cancel(kEndedFirst);
-    }
-  }
-}
-
-void Recorder::capture_done(Running& running, double at) {
-  const HeapCapture& capture = *running.capture;
-  recording::HeapInfo& info = running.info;
-  info.runtime = capture.facts().runtime;
-  info.lock_wait = capture.lock_wait();
-  info.pause = capture.pause();
-  info.walk = capture.facts().walk_seconds;
-  info.nodes = static_cast<std::int64_t>(capture.facts().nodes);
-  info.edges = static_cast<std::int64_t>(capture.facts().edges);
-  info.stored_bytes = capture.stored_bytes();
-  info.whole = (capture.facts().flags & (LOWTIDE_END_TIME | LOWTIDE_END_MEMORY)) == 0;
-  writer_.end_heap(info);
-  if (const auto found = subjects_.find(running.process); found != subjects_.end()) {
-    Subject& subject = found->second;
-    ++subject.taken;
-    subject.last_refusal.clear();
-    for (const std::int64_t old :
-         subject.schedule.stored(info.id, capture.asked_at(), info.pause, info.walk)) {
-      writer_.drop_heap(old);
-    }
-  }
+void Recorder::on_heap(const recording::HeapInfo& info) {
   if (!info.runtime.empty()) {
-    runtime_of_[running.process] = info.runtime;
-    if (const watch::Member* member = tree_->find(running.process)) put_process(*member);
+    runtime_of_[info.process] = info.runtime;
+    if (const watch::Member* member = tree_->find(info.process)) put_process(*member);
   }
+  // What smaps says belongs to what the heap says, if it can be had at once.
+  const double at = now();
   if (!child_ended_ && at >= next_account_ - account_distance_ / 2) take_account(at);
-}
-
-void Recorder::capture_failed(Running& running, double at) {
-  writer_.drop_heap(running.info.id);
-  const auto found = subjects_.find(running.process);
-  if (found == subjects_.end()) return;
-  Subject& subject = found->second;
-  const std::string& why = running.capture->failure();
-  // That a program ends is no refusal.
-  const watch::Member* member = tree_->find(running.process);
-  const bool ended = child_ended_ || !member || !member->running();
-  if (why != subject.last_refusal && !ended) note(at, running.process, "heap-refused", why);
-  subject.last_refusal = why;
-  subject.schedule.refused(at);
 }
 
 }  // namespace lowtide::cli

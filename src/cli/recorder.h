@@ -19,8 +19,8 @@
 #include <string>
 #include <vector>
 
-#include "cli/capture_schedule.h"
-#include "cli/heap_capture.h"
+#include "cli/captures.h"
+#include "cli/headroom.h"
 #include "cli/line_log.h"
 #include "cli/run_folder.h"
 #include "cli/run_options.h"
@@ -43,20 +43,6 @@ class Recorder {
   recording::End watch_to_the_end(pid_t child, int signals);
 
  private:
-  // A process whose runtime we can read.
-  struct Subject {
-    std::int64_t process = 0;
-    std::int32_t pid = 0;
-    CaptureSchedule schedule;
-    int taken = 0;
-    std::string last_refusal;
-  };
-  struct Running {
-    std::unique_ptr<HeapCapture> capture;
-    std::int64_t process = 0;
-    recording::HeapInfo info;
-  };
-
   struct Look {  // for a runtime
     double next = 0;
     int times = 0;
@@ -81,23 +67,14 @@ class Recorder {
   void find_rounds(double at);  // where nobody marked them: by the lines the program prints
   void take_account(double at);
 
-  void start_captures(double at);
-  std::vector<Subject*> subjects_due(double at);
-  void start_capture(Subject& subject, double at);
-  void step_captures(double at);
-  void capture_done(Running& running, double at);
-  void capture_failed(Running& running, double at);
-  void leave_captures(bool all);  // the command has ended
-  bool room_for_copy(const watch::Reading& reading, std::string& why) const;
-  std::int64_t headroom() const;  // bytes below the limit; max where there is none
+  void on_heap(const recording::HeapInfo& info);
   void note(double at, std::int64_t process, std::string kind, std::string text);
 
   const RunOptions& options_;
   RunFolder* folder_;
   recording::Writer& writer_;
   watch::OomWatch oom_;
-  watch::Container container_;
-  watch::Limit limit_;
+  Headroom headroom_;
   std::uint64_t started_ns_;
 
   std::unique_ptr<watch::ProcessTree> tree_;
@@ -106,11 +83,8 @@ class Recorder {
   std::map<std::int64_t, std::string> runtime_of_;
   std::map<std::int64_t, Look> runtime_looks_;
   std::map<std::int64_t, Accounted> accounts_;
-  std::map<std::int64_t, Subject> subjects_;
   std::map<std::int64_t, std::uint64_t> allocator_seen_;
-  // One a process at the most: a process that is idle answers late, and must not keep others
-  // waiting.
-  std::vector<std::unique_ptr<Running>> running_;
+  std::unique_ptr<Captures> captures_;  // null: no heaps are wanted, or none can be had
   LineLog lines_;
   std::uint64_t rounds_written_ = 0;
   double last_round_ = 0;
