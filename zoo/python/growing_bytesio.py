@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # verdict: leak
-# type: BytesIO
+# type: BytesIO | bytes
 # holder: capture
 # A debugging capture of the traffic is written to a BytesIO that stays open for ever.
 import io

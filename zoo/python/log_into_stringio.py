@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # verdict: leak
-# type: StringIO
+# type: StringIO | str
 # holder: stream
 # The log handler writes into a StringIO which no one reads or empties.
 import io
