@@ -124,6 +124,8 @@ Launched launch(const Launch& what, const std::string& program) {
       arguments.push_back(const_cast<char*>(word.c_str()));
     arguments.push_back(nullptr);
     if (what.child_signal_ignored) ::signal(SIGCHLD, SIG_IGN);
+    if (what.output >= 0) ::dup2(what.output, STDOUT_FILENO);
+    if (what.error >= 0) ::dup2(what.error, STDERR_FILENO);
     ::sigprocmask(SIG_SETMASK, &what.signal_mask, nullptr);
     ::execv(program.c_str(), arguments.data());
     int error = errno;

@@ -18,6 +18,8 @@ struct Launch {
   std::vector<std::string> environment;  // to be added or replaced: "NAME=value"
   sigset_t signal_mask{};                // the child's: what ours was before we blocked anything
   bool child_signal_ignored = false;     // SIGCHLD was, before we came
+  int output = -1;                       // to be its stdout; -1: ours
+  int error = -1;                        // to be its stderr; -1: ours
 };
 
 // A command that cannot be started, with the status a shell would give: 127 or 126.

@@ -23,6 +23,7 @@ namespace lowtide::cli {
 namespace {
 
 constexpr double kFinishLimit = 10;       // seconds we wait for a heap after the command has ended
+constexpr double kRelayLimit = 1;         // seconds we wait for the last of a relayed output
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
 constexpr double kMostAccountDistance = 60;
 constexpr std::size_t kMostAccounts = 24;        // processes whose smaps is read
@@ -66,8 +67,10 @@ void Recorder::note(double at, std::int64_t process, std::string kind, std::stri
   writer_.put(recording::Event{at, process, std::move(kind), std::move(text)});
 }
 
-recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
+recording::End Recorder::watch_to_the_end(pid_t child, const std::vector<pid_t>& ours,
+                                          int signals) {
   child_ = child;
+  ours_.insert(ours.begin(), ours.end());
   watch::ProcessTree::Options tree_options;
   tree_options.subreaper = ::getpid();
   tree_ = std::make_unique<watch::ProcessTree>(watch::Roots{}, std::vector<std::int32_t>{child},
@@ -75,6 +78,7 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
   watch::Sampler::Options sampler_options;
   sampler_options.clock = [this] { return now(); };
   sampler_ = std::make_unique<watch::Sampler>(watch::Roots{}, sampler_options);
+  for (const pid_t pid : ours) tree_->ignore(pid);
   watch::raise_descriptor_limit();
   if (options_.heap && folder_) {
     captures_ =
@@ -83,12 +87,15 @@ recording::End Recorder::watch_to_the_end(pid_t child, int signals) {
   }
 
   double next_tick = 0;
-  double finish_by = 0;
-  while (!child_ended_ || (captures_ && !captures_->idle())) {
+  double ended_at = -1;
+  while (true) {
     double at = now();
     if (child_ended_) {
-      if (finish_by == 0) finish_by = at + kFinishLimit;
-      if (captures_) captures_->leave(at > finish_by);
+      if (ended_at < 0) ended_at = at;
+      if (captures_) captures_->leave(at > ended_at + kFinishLimit);
+      const bool reading = captures_ && !captures_->idle();
+      const bool relaying = !ours_.empty() && at < ended_at + kRelayLimit;
+      if (!reading && !relaying) break;
     } else if (at >= next_tick) {
       tick(at);
       at = now();
@@ -219,6 +226,7 @@ void Recorder::reap() {
     int status = 0;
     rusage usage{};
     if (::wait4(pid, &status, WNOHANG | WUNTRACED | __WALL, &usage) != pid) return;
+    if (ours_.erase(pid) > 0) continue;
     if (WIFSTOPPED(status)) {
       if (pid == child_) stop_with_target(WSTOPSIG(status));
       continue;

@@ -16,6 +16,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,9 @@ class Recorder {
   Recorder(const RunOptions& options, RunFolder* folder, recording::Writer& writer,
            watch::OomWatch oom, std::uint64_t started_ns);
 
-  // Watches the command, our child, until it ends. `signals`: a signalfd.
-  recording::End watch_to_the_end(pid_t child, int signals);
+  // Watches the command, our child, until it ends. `ours`: children that are not of the command,
+  // and that are waited for when it has ended. `signals`: a signalfd.
+  recording::End watch_to_the_end(pid_t child, const std::vector<pid_t>& ours, int signals);
 
  private:
   struct Look {  // for a runtime
@@ -90,6 +92,7 @@ class Recorder {
   double last_round_ = 0;
 
   pid_t child_ = -1;
+  std::set<pid_t> ours_;
   bool child_ended_ = false;
   int child_status_ = 0;
   double next_settle_ = 0;

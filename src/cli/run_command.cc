@@ -18,6 +18,7 @@
 #include "cli/console.h"
 #include "cli/launch.h"
 #include "cli/recorder.h"
+#include "cli/relay.h"
 #include "cli/run_options.h"
 #include "cli/run_output.h"
 #include "cli/run_signals.h"
@@ -66,7 +67,23 @@ struct Start {
   Launch what;
   std::unique_ptr<RunFolder> folder;
   std::string without;
+  std::vector<Relay> relays;  // of output, where rounds are wanted and no probe sees them
 };
+
+// Rounds of a command without a probe are looked for on the way of its output.
+void relay_output(const RunOptions& options, Start& start, std::uint64_t started_ns) {
+  if (!start.folder) {
+    auto made = RunFolder::create("", &*options.round, started_ns);
+    if (!made) return;
+    start.folder = std::make_unique<RunFolder>(std::move(*made));
+  }
+  for (const int descriptor : {STDOUT_FILENO, STDERR_FILENO}) {
+    auto relay = Relay::start(descriptor, *options.round, start.folder->table());
+    if (!relay) continue;
+    (descriptor == STDOUT_FILENO ? start.what.output : start.what.error) = relay->end();
+    start.relays.push_back(std::move(*relay));
+  }
+}
 
 Start plan_start(const RunOptions& options, const std::string& program, std::uint64_t started_ns) {
   Start start;
@@ -162,6 +179,9 @@ int run_command(const RunOptions& options) {
   const std::uint64_t started_ns = static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000u +
                                    static_cast<std::uint64_t>(time.tv_nsec);
   Start start = plan_start(options, *program, started_ns);
+  if (options.round && (!options.probe || !start.without.empty())) {
+    relay_output(options, start, started_ns);
+  }
   start.what.signal_mask = signals.mask_before();
   start.what.child_signal_ignored = signals.child_signal_ignored();
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -173,17 +193,19 @@ int run_command(const RunOptions& options) {
     say(launched.failure.sentence);
     return launched.failure.status;
   }
+  std::vector<pid_t> ours;
+  for (Relay& relay : start.relays) {
+    relay.release();
+    ours.push_back(relay.pid());
+  }
   release_inherited_descriptors();
   if (!start.without.empty()) {
-    (*writer)->put(recording::Event{
-        0, 0, "no-probe", "no heap and no rounds from the command itself: " + start.without});
-    if (options.round) {
-      (*writer)->put(recording::Event{0, 0, "note", "--round cannot be matched: " + start.without});
-    }
+    (*writer)->put(
+        recording::Event{0, 0, "no-probe", "no heap from the command itself: " + start.without});
   }
 
   Recorder recorder(options, start.folder.get(), **writer, std::move(oom), started_ns);
-  const recording::End end = recorder.watch_to_the_end(launched.pid, signals.fd());
+  const recording::End end = recorder.watch_to_the_end(launched.pid, ours, signals.fd());
   start.folder.reset();
   signals.let_interrupt(
       end.status, fmt::format("\nlowtide: interrupted; what was found says: lowtide report {}\n",
