@@ -12,6 +12,8 @@
 
 namespace lowtide::cli {
 
+// Of the tree: what is in processes too small to be looked at.
+inline constexpr const char* kSmallerProcesses = "smaller processes";
 inline constexpr const char* kMappedHeap = "smaps: heap";
 inline constexpr const char* kMappedStacks = "smaps: stacks";
 inline constexpr const char* kMappedAnonymous = "smaps: anonymous";

@@ -123,9 +123,18 @@ HeapStory read_heaps(const recording::Reader& reading, const std::vector<HeapInf
 // The account of the tree. The recorder closed it on what smaps and malloc say; here the anonymous
 // part of each process is split further by what its last heap says is alive in it.
 std::vector<report::Part> account_of(const recording::Reader& reading,
+                                     const std::vector<Process>& processes,
                                      const std::map<std::int64_t, HeapStory>& stories) {
   std::map<std::int64_t, std::map<std::string, std::int64_t>> by_process;
-  for (const auto& part : reading.account()) by_process[part.process][part.part] = part.bytes;
+  double closed = 0;  // when the account of the tree was closed last
+  for (const auto& part : reading.account()) {
+    by_process[part.process][part.part] = part.bytes;
+    if (part.process == 0) closed = std::max(closed, part.seconds);
+  }
+  // Parts are kept for whoever ended long ago, too.
+  for (const Process& process : processes) {
+    if (process.ended && *process.ended < closed) by_process.erase(process.id);
+  }
   std::vector<watch::Account> accounts;
   for (const auto& [process, parts] : by_process) {
     const auto bytes = [&](const char* name) {
@@ -155,6 +164,10 @@ std::vector<report::Part> account_of(const recording::Reader& reading,
   std::vector<report::Part> account;
   for (const auto& part : watch::tree_account(accounts, 0).parts) {
     account.push_back({part.part, part.bytes});
+  }
+  if (const auto tree = by_process.find(0); tree != by_process.end()) {
+    const auto rest = tree->second.find(kSmallerProcesses);
+    if (rest != tree->second.end()) account.push_back({rest->first, rest->second});
   }
   return account;
 }
@@ -277,7 +290,7 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
         "what grew so far, too little to accuse anybody: +{} {}{}", count_text(first.count),
         first.type, first.holders.empty() ? "" : ", held by " + first.holders.front().text));
   }
-  findings.account = account_of(reading, stories);
+  findings.account = account_of(reading, processes, stories);
   for (const Process& process : processes) {
     findings.processes.push_back(
         {process.pid, process.name, process.runtime, process.peak, process.note});

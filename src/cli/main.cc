@@ -115,8 +115,7 @@ int main(int argc, char** argv) {
   heap_app->add_option("--by", heap_options.by, "Order: retained, count or growth")
       ->check(CLI::IsMember({"retained", "count", "growth"}));
   heap_app->add_option("--show", heap_options.show,
-                       "A Python expression of o, evaluated for each object of --type in a copy "
-                       "of the live program (its input and output are real)");
+                       "A Python expression of o, for each object of --type of a live program");
   heap_app->add_option("--limit", heap_options.limit, "Time for --show (10s)")
       ->transform(sizes_of_time());
   heap_app->add_option("-n,--most", heap_options.most, "Rows at most (30)");
@@ -124,6 +123,7 @@ int main(int argc, char** argv) {
   heap_app->add_flag("--contents", heap_options.contents,
                      "Take excerpts of strings, of a live program");
   heap_app->footer(
+      "--show evaluates in a copy of the program, whose input and output are real.\n\n"
       "Examples:\n  lowtide heap train.tide --by growth\n"
       "  lowtide heap 4242 --type DataFrame --show 'list(o.columns), len(o)'\n");
 

@@ -423,7 +423,7 @@ void Recorder::take_account(double at) {
   for (const auto& part : watch::tree_account(together, at).parts) writer_.put(part);
   if (const std::int64_t rest = sampler_->tree_sample().resident - sum;
       tree_->running_ids().size() > by_size.size() && rest > 0) {
-    writer_.put(recording::AccountPart{at, 0, "smaller processes", rest});
+    writer_.put(recording::AccountPart{at, 0, kSmallerProcesses, rest});
   }
   if (headroom_.container().known()) {
     for (const auto& part : watch::container_parts(headroom_.container().stat(), at))
