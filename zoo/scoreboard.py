@@ -12,10 +12,12 @@ Each program states its truth in the comment it opens with:
     # repeat: 6                     runs (non-leaks: a false alarm is a matter of chance)
 
 usage: zoo/scoreboard.py [--lowtide PATH] [--python PATH]... [--jobs N] [--times N] [NAME...]
+       zoo/scoreboard.py --list [NAME...]     the truth of each, nothing is run
 Exit status 1 where fewer than 95 % are right or any program is accused falsely.
 """
 import argparse
 import concurrent.futures
+import itertools
 import json
 import os
 import pathlib
@@ -26,6 +28,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 GROWTH = {"leak"}
+FACT = re.compile(r"# (verdict|type|holder|needs|python|repeat|options): (.*)")
 
 
 class Program:
@@ -35,14 +38,14 @@ class Program:
         self.path = path
         self.name = path.stem
         self.facts = {}
-        for line in path.read_text().splitlines():
-            found = re.match(r"# (verdict|type|holder|needs|python|repeat|options): (.*)", line)
-            if found:
-                self.facts.setdefault(found.group(1), []).append(found.group(2).strip())
-            elif not line.startswith("#"):
-                break
+        lines = path.read_text().splitlines()
+        comment = list(itertools.takewhile(lambda line: line.startswith("#"), lines))[1:]
+        for found in filter(None, map(FACT.match, comment)):
+            self.facts.setdefault(found.group(1), []).append(found.group(2).strip())
         self.verdicts = self.words("verdict")
         self.leaks = "leak" in self.verdicts
+        # The sentences after the facts.
+        self.truth = " ".join(line[2:] for line in comment if not FACT.match(line))
 
     def words(self, fact):
         return [word.strip() for line in self.facts.get(fact, []) for word in line.split("|")]
@@ -126,6 +129,7 @@ def main():
     parser.add_argument("--python", action="append")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--times", type=int, help="runs of each, instead of what the programs say")
+    parser.add_argument("--list", action="store_true", help="say what each does, run nothing")
     parser.add_argument("names", nargs="*")
     args = parser.parse_args()
     pythons = args.python or [sys.executable]
@@ -135,6 +139,13 @@ def main():
         parser.error("no such program: " + " ".join(sorted(unknown)))
     if args.names:
         programs = [program for program in programs if program.name in args.names]
+
+    if args.list:
+        for program in programs:
+            print(f"{program.name:24} {program.truth}")
+        print(f"\n{sum(program.leaks for program in programs)} leak, "
+              f"{sum(not program.leaks for program in programs)} do not")
+        return 0
 
     work, left_out = [], []
     for python in pythons:
