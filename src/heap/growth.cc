@@ -43,11 +43,11 @@ Series series_of(std::span<const CensusPoint> points) {
 }
 
 Growth::Growth(const Series& series, std::vector<std::uint8_t> flags,
-               std::vector<bool> roots_of_calls, const SuspectOptions& options)
+               std::vector<bool> passing_roots, const SuspectOptions& options)
     : series_(series),
       last_(series.last()),
       flags_(std::move(flags)),
-      roots_of_calls_(std::move(roots_of_calls)),
+      passing_roots_(std::move(passing_roots)),
       options_(options),
       rises_(last_.shapes().size()),
       first_child_(last_.shapes().size(), kNoShape),
@@ -177,14 +177,14 @@ bool Growth::may_be_loading(Fame fame) const {
   return modules(last_) > modules(*series_.censuses[series_.size() - 2]);
 }
 
-// Frames, cells and per-thread dicts come with every call and every thread: nobody's leak by
-// their number alone.
+// Frames, cells and per-thread dicts come with every call and every thread, names with the
+// interpreter's caches: nobody's leak by their number alone.
 bool Growth::worth(const Candidate& candidate) const {
   ShapeIndex root = candidate.named;
   int depth = 0;
   for (; last_.shapes()[root].parent != 0; root = last_.shapes()[root].parent) ++depth;
   const bool by_the_way = candidate.fame == Fame::Plumbing ||
-                          (candidate.fame == Fame::Builtin && depth < 2 && roots_of_calls_[root]);
+                          (candidate.fame == Fame::Builtin && depth < 2 && passing_roots_[root]);
   return worth(by_the_way ? 0 : candidate.count, candidate.bytes) &&
          !may_be_loading(candidate.fame);
 }
@@ -248,9 +248,12 @@ Growth::Pick Growth::past_wrappers(Pick from) const {
     at = child;
     const Fame known = fame(child);
     carried |= is_stowaway_carrier(type_text(child));
-    const bool wrapped = known == Fame::User && named.fame == Fame::User &&
-                         package_of(type_text(child)) != package_of(type_text(named.shape)) &&
-                         rises_[child].count * 2 <= rises_[named.shape].count * 3;
+    // The standard library's record of an object of the program, or another package's wrapper.
+    const bool foreign = named.fame == Fame::Library ||
+                         (named.fame == Fame::User &&
+                          package_of(type_text(child)) != package_of(type_text(named.shape)));
+    const bool wrapped =
+        known == Fame::User && foreign && rises_[child].count * 2 <= rises_[named.shape].count * 3;
     // A key is made to be looked up: what it keeps is the argument in it.
     const bool argument = key && known == Fame::User && named.shape == from.shape;
     if (wrapped || argument || (carried && known != Fame::Plumbing)) {
@@ -419,8 +422,17 @@ void Growth::add_in_place(std::vector<Candidate>& out) const {
 
 std::vector<Growth::LostType> Growth::unexplained_types() const {
   std::unordered_map<NameId, std::int64_t> explained;
+  std::unordered_map<NameId, std::vector<std::int64_t>> found;  // by census: where it is explained
   for (ShapeIndex i = 1; i < rises_.size(); ++i) {
-    if (grown(i)) explained[last_.shapes()[i].type] += rises_[i].count;
+    if (!grown(i)) continue;
+    const Census::ShapeCount& shape = last_.shapes()[i];
+    explained[shape.type] += rises_[i].count;
+    auto& counts = found[shape.type];
+    counts.resize(series_.size());
+    for (std::size_t k = 0; k < series_.size(); ++k) {
+      const auto* row = series_.censuses[k]->shape(shape.id);
+      counts[k] += row == nullptr ? 0 : row->count;
+    }
   }
   std::vector<LostType> out;
   for (const Census::Type& type : last_.types()) {
@@ -435,6 +447,12 @@ std::vector<Growth::LostType> Growth::unexplained_types() const {
     const Trend trend = trend_of(series_.x, counts);
     if (!trend.rises || !worth(trend.grown, type.retained - bytes)) continue;
     if (explained[type.name] * 2 >= trend.steady) continue;
+    // What a program loads at its start makes every type rise that also leaks a little: without
+    // the part that is explained it has to rise as well.
+    if (const auto at = found.find(type.name); at != found.end()) {
+      for (std::size_t k = 0; k < counts.size(); ++k) counts[k] -= at->second[k];
+      if (!trend_of(series_.x, counts).rises) continue;
+    }
     out.push_back(
         {type.name, trend.grown, std::max<std::int64_t>(0, type.retained - bytes), trend});
   }

@@ -57,9 +57,9 @@ struct Candidate {
 
 class Growth {
  public:
-  // `flags` are of the nodes of each shape of the last graph, `roots_of_calls` says which shapes
-  // are held by a frame or a thread itself.
-  Growth(const Series& series, std::vector<std::uint8_t> flags, std::vector<bool> roots_of_calls,
+  // `flags` are of the nodes of each shape of the last graph, `passing_roots` says which shapes
+  // are held by a frame, a thread or the interpreter itself.
+  Growth(const Series& series, std::vector<std::uint8_t> flags, std::vector<bool> passing_roots,
          const SuspectOptions& options);
 
   const Rise& rise(ShapeIndex i) const { return rises_[i]; }
@@ -102,7 +102,7 @@ class Growth {
   const Series& series_;
   const Census& last_;
   std::vector<std::uint8_t> flags_;
-  std::vector<bool> roots_of_calls_;
+  std::vector<bool> passing_roots_;
   SuspectOptions options_;
   std::vector<Rise> rises_;
   std::vector<ShapeIndex> first_child_, next_sibling_;

@@ -174,6 +174,51 @@ TEST(Quiet, AHandfulOfSmallObjects) {
   });
 }
 
+TEST(Quiet, NamesThatTheInterpreterHasCached) {
+  expect_silence([](Sketch& heap, int rounds) {
+    for (int i = 0; i < rounds; ++i) {
+      heap.root(RootKind::Runtime, "C variable of the interpreter",
+                heap.object("builtins.str", 56, 0, "", 0));
+    }
+    keep(heap, 10);
+  });
+}
+
+TEST(Quiet, WhatIsLoadedFirstOfATypeThatAlsoLeaksALittle) {
+  // Each kept entry has an OrderedDict; so had 300 things that were imported at the start.
+  Telling telling;
+  telling.rounds = {5, 10, 15, 20, 25, 60};
+  const auto found = suspects_of(
+      [](Sketch& heap, int rounds) {
+        std::vector<NodeId> loaded, kept;
+        for (int i = 0; i < 30 * std::min(rounds, 12); ++i) {
+          loaded.push_back(heap.object("collections.OrderedDict", 400));
+        }
+        heap.module("library", {{"tables", heap.list(loaded)}});
+        for (int i = 0; i < rounds * 3; ++i) {
+          kept.push_back(heap.instance("app.Figure",
+                                       {{"parts", heap.object("collections.OrderedDict", 400)}}));
+        }
+        heap.module("app", {{"kept", heap.list(kept)}});
+      },
+      telling);
+  ASSERT_EQ(found.size(), 1u) << names(found);
+  EXPECT_EQ(found[0].type, "app.Figure");
+}
+
+TEST(Quiet, WhatComesWithEachOfSomethingLarge) {
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    std::vector<NodeId> kept;
+    for (int i = 0; i < rounds; ++i) {
+      kept.push_back(payload(heap, "app.Handler"));
+      heap.root(RootKind::Native, "native reference", heap.object("builtins.list", 56));
+    }
+    heap.module("app", {{"kept", heap.list(kept)}});
+  });
+  ASSERT_EQ(found.size(), 1u) << names(found);
+  EXPECT_EQ(found[0].type, "app.Handler");
+}
+
 TEST(Quiet, WithOneSnapshotOrABrokenOneNothingIsSaid) {
   const Story leak = [](Sketch& heap, int rounds) { keep(heap, rounds * 10); };
   Telling one;

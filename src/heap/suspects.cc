@@ -51,7 +51,7 @@ class Investigation {
         options_(options),
         tree_(holder_tree(graph)),
         shapes_(graph, tree_),
-        growth_(series, flags_by_shape(), roots_of_calls(), options),
+        growth_(series, flags_by_shape(), passing_roots(), options),
         types_(graph),
         lost_(graph.node_count()) {}
 
@@ -86,14 +86,15 @@ class Investigation {
     return flags;
   }
 
-  std::vector<bool> roots_of_calls() const {
-    std::vector<bool> of_calls(shapes_.size());
+  // What a call, a thread, or the interpreter's own caches hold for the moment.
+  std::vector<bool> passing_roots() const {
+    std::vector<bool> passing(shapes_.size());
     for (ShapeIndex i = 1; i < shapes_.size(); ++i) {
       if (shapes_[i].edge != FoldedEdge::Root) continue;
       const RootKind kind = graph_.root_kind(shapes_[i].first);
-      of_calls[i] = kind == RootKind::Frame || kind == RootKind::Thread;
+      passing[i] = kind == RootKind::Frame || kind == RootKind::Thread || kind == RootKind::Runtime;
     }
-    return of_calls;
+    return passing;
   }
 
   std::string_view name(NameId census_type) const {
@@ -307,7 +308,7 @@ class Investigation {
     for (Draft& draft : drafts_) {
       const bool explained = refers_weakly_to_grown(draft) ||
                              std::any_of(kept.begin(), kept.end(), [&](const Draft& other) {
-                               return holds_the_same(draft, other);
+                               return holds_the_same(draft, other) || comes_with(draft, other);
                              });
       if (!explained) kept.push_back(std::move(draft));
     }
@@ -323,6 +324,14 @@ class Investigation {
         return o.key == l.key && (l.depth > 0 || o.depth > 0);
       });
     });
+  }
+
+  // As many as of something twenty times as large, and nobody's own class: the lock, the cache
+  // entry, the empty list that come with each.
+  static bool comes_with(const Draft& small, const Draft& large) {
+    if (small.first().fame >= Fame::User || small.first().in_place) return false;
+    const std::int64_t apart = std::abs(small.count() - large.count());
+    return apart * 10 <= large.count() && small.bytes() * 20 <= large.bytes();
   }
 
   bool refers_weakly_to_grown(const Draft& draft) const {

@@ -335,5 +335,21 @@ TEST(Suspects, AGraphOfTensorsIsHeldByTheLossHistory) {
   EXPECT_TRUE(holds(found[0], "module train → loss_history : list → [*]"));
 }
 
+TEST(Suspects, TheObjectOfTheProgramInALibrarysRecordOfIt) {
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    Sketch::Members registry;
+    for (int i = 0; i < rounds; ++i) {
+      const NodeId method = heap.object("builtins.method", 64);
+      heap.edge(method, EdgeKind::Attribute, "__self__",
+                heap.instance("app.Lease", {{"blob", bytes(heap, 5000)}}));
+      const NodeId info = heap.object("weakref.finalize._Info", 56);
+      heap.edge(info, EdgeKind::Attribute, "func", method);
+      registry.emplace_back(std::to_string(i), info);
+    }
+    heap.module("weakref", {{"registry", heap.dict(registry)}});
+  });
+  expect_only(found, "app.Lease", "_Info.func");
+}
+
 }  // namespace
 }  // namespace lowtide::heap

@@ -45,13 +45,32 @@ bool decays(std::span<const double> rates) {
   return rates.back() < rates.front() * 0.5;
 }
 
+// Where the growth begins: of a program that loads for half of its run, the heaps read until then
+// say nothing of what came after. Only where enough is left to judge: most of the clock, and three
+// points.
+std::size_t beginning(std::span<const double> x, std::span<const std::int64_t> y) {
+  std::size_t still = 0;
+  while (still + 1 < y.size() && y[still + 1] == y.front()) ++still;
+  const bool enough = y.size() - still >= 3 && x.back() - x[still] >= (x.back() - x[0]) / 2;
+  return enough ? still : 0;
+}
+
+Trend trend_from(std::span<const double> x, std::span<const std::int64_t> y);
+
 }  // namespace
 
 std::size_t warm_up(std::size_t points) { return points < 4 ? 0 : (points - 1) / 3; }
 
 Trend trend_of(std::span<const double> x, std::span<const std::int64_t> y) {
+  if (y.size() < 2) return {};
+  const std::size_t begin = beginning(x, y);
+  return trend_from(x.subspan(begin), y.subspan(begin));
+}
+
+namespace {
+
+Trend trend_from(std::span<const double> x, std::span<const std::int64_t> y) {
   Trend trend;
-  if (y.size() < 2) return trend;
   const std::size_t warm = warm_up(y.size());
   trend.grown = y.back() - y.front();
   trend.steady = y.back() - y[warm];
@@ -84,4 +103,5 @@ Trend trend_of(std::span<const double> x, std::span<const std::int64_t> y) {
   return trend;
 }
 
+}  // namespace
 }  // namespace lowtide::heap

@@ -7,7 +7,7 @@
 //     +900  +40   |  +10  +11  +10  +10        a leak of 10
 //     +900  +400  |  +90  +20   +3   +1        something that fills up
 //
-// The first third may do what it likes.
+// The first third may do what it likes, and what stood still before it began to grow is left out.
 
 #include <cstdint>
 #include <span>

@@ -26,6 +26,15 @@ TEST(Trend, TheFirstThirdMayDoWhatItLikes) {
   EXPECT_TRUE(rises({500, 100, 110, 120, 130, 140, 150, 0 + 700}));
 }
 
+TEST(Trend, WhatBeginsAfterALongLoadIsJudgedFromThere) {
+  const std::vector<double> x{0.4, 0.9, 1.7, 3.1, 4.5, 13.2};
+  const std::vector<std::int64_t> kept{0, 0, 0, 2, 23, 173};
+  EXPECT_TRUE(trend_of(x, kept).rises);
+  const std::vector<std::int64_t> filled{0, 0, 0, 20, 40, 50};
+  EXPECT_FALSE(trend_of(x, filled).rises);
+  EXPECT_FALSE(rises({0, 0, 0, 0, 0, 10, 20}));  // too late to say
+}
+
 TEST(Trend, WhatFillsUpOrStopsDoesNot) {
   EXPECT_FALSE(rises({0, 900, 1300, 1390, 1410, 1413, 1414}));
   EXPECT_FALSE(rises({0, 100, 150, 175, 187}));

@@ -19,6 +19,7 @@ constexpr double kOnePhaseSeconds = 60;
 constexpr double kOnePhaseSecondsWithHeap = 10;
 constexpr double kOnePhaseSecondsWithSuspects = 2.5;
 constexpr std::size_t kLeastRepeats = 5;
+constexpr std::ptrdiff_t kFewGraphs = 4;
 
 double level_between(const Series& series, double from, double to) {
   std::vector<double> values;
@@ -51,12 +52,21 @@ Live live_of(const Evidence& evidence, const Course& floor) {
   Live live;
   std::vector<LivePoint> points;
   // Between the stairs of a coarse allocator the floor lies still though the heap fills.
-  const double from = floor.next_stair_due ? floor.began : floor.since;
+  double from = floor.next_stair_due ? floor.began : floor.since;
   for (const LivePoint& point : evidence.live) {
-    if (std::isfinite(point.seconds) && point.seconds >= from) points.push_back(point);
+    if (std::isfinite(point.seconds)) points.push_back(point);
   }
   std::sort(points.begin(), points.end(),
             [](const LivePoint& a, const LivePoint& b) { return a.seconds < b.seconds; });
+  // Where the judged floor begins late, graphs from before it that name what grows are no worse.
+  const auto fits = std::find_if(points.begin(), points.end(),
+                                 [&](const LivePoint& point) { return point.seconds >= from; });
+  auto first = fits - points.begin();
+  if (evidence.growing_suspects) {
+    first = std::min(first, std::max<std::ptrdiff_t>(0, std::ssize(points) - kFewGraphs));
+  }
+  points.erase(points.begin(), points.begin() + first);
+  if (!points.empty()) from = std::min(from, points.front().seconds);
   live.points = points.size();
   if (points.empty()) return live;
   live.first = static_cast<double>(points.front().bytes);
@@ -131,14 +141,17 @@ void judge_rising(Findings& findings, const Evidence& evidence, const std::vecto
   }
   findings.repeats = work_repeats(evidence, rounds, floor);
   const bool heap_knows = live.rises || live.flat || evidence.growing_suspects;
-  const bool heap_names = live.rises && evidence.growing_suspects;
+  const bool garbage = live.flat && live.garbage_gain >= 0.5 * floor.growth;
+  const bool heap_names = (live.rises || garbage) && evidence.growing_suspects;
   const double least = heap_names   ? kOnePhaseSecondsWithSuspects
                        : heap_knows ? kOnePhaseSecondsWithHeap
                                     : kOnePhaseSeconds;
-  if (!findings.repeats && !evidence.ended_by_limit && floor.seconds() < least) {
+  const double watched =
+      heap_names ? std::max(floor.seconds(), live.to - live.from) : floor.seconds();
+  if (!findings.repeats && !evidence.ended_by_limit && watched < least) {
     return name_as(findings, Name::Undecided, Because::OnePhase);
   }
-  if (live.flat && live.garbage_gain >= 0.5 * floor.growth) {
+  if (garbage) {
     return name_as(findings, Name::Leak, Because::GarbageRises);
   }
   name_as(findings, Name::Leak, live.flat ? Because::NativeRises : Because::Rises);

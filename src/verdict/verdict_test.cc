@@ -111,12 +111,39 @@ TEST(Verdict, NamesGarbageThatNoCollectionTakes) {
   EXPECT_TRUE(says(judge(evidence), "unreachable objects that no collection takes"));
 }
 
+TEST(Verdict, GarbageThatGraphsNameIsNoLongJobThatFills) {
+  Dice dice(3);
+  Evidence evidence;
+  evidence.points = readings(dice, 9, 0.1, kLittle, [](double t) { return 50 * kMiB + kMiB * t; });
+  for (double t = 0.5; t < 9; t += 1.5) {
+    evidence.live.push_back(
+        {t, static_cast<std::int64_t>(20 * kMiB), static_cast<std::int64_t>(kMiB * t), 0});
+  }
+  EXPECT_EQ(judge(evidence).name, Name::Undecided);
+  evidence.growing_suspects = true;
+  EXPECT_EQ(judge(evidence).name, Name::Leak) << judge(evidence).why;
+}
+
 TEST(Verdict, TakesHeapGraphsAsProofSoonerThanTheFloorAlone) {
   Evidence evidence = with_live(rising(20, 5 * kMiB), 50 * kMiB, 5 * kMiB, 5);
   evidence.growing_suspects = true;
   const Verdict verdict = judge(evidence);
   EXPECT_EQ(verdict.name, Name::Leak);
   EXPECT_TRUE(says(verdict, "live objects grew")) << verdict.why;
+}
+
+TEST(Verdict, HeapGraphsFromBeforeTheJudgedFloorCountToo) {
+  Dice dice(3);
+  Evidence evidence;  // a start of 8 s in jumps, then 3 s of even growth
+  evidence.points = readings(dice, 11, 0.1, kLittle, [](double t) {
+    return 100 * kMiB + (t < 8 ? 4 * kMiB * std::floor(t / 2) : 12 * kMiB + 2 * kMiB * (t - 8));
+  });
+  for (double t : {1.1, 2.9, 4.7, 6.4, 8.0, 10.4}) {
+    evidence.live.push_back({t, static_cast<std::int64_t>((50 + 1.8 * t) * kMiB), 0, 0});
+  }
+  evidence.growing_suspects = true;
+  const Verdict verdict = judge(evidence);
+  EXPECT_EQ(verdict.name, Name::Leak) << verdict.why;
 }
 
 TEST(Verdict, SeesALeakInMemoryTheProcessAlreadyHad) {
