@@ -131,7 +131,7 @@ Result<std::unique_ptr<HeapCapture>> HeapCapture::ask(const RunFolder& folder, l
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (capture->socket_path_.size() >= sizeof address.sun_path) {
-    return Error{Code::Limit, fmt::format("the path {} is too long for a socket; set TMPDIR to a "
+    return Error{Code::Invalid, fmt::format("the path {} is too long for a socket; set TMPDIR to a "
                                           "shorter folder",
                                           capture->socket_path_)};
   }

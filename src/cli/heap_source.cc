@@ -92,8 +92,8 @@ Result<std::unique_ptr<recording::Reader>> open_recording(const std::string& fil
   return recording::Reader::open(path);
 }
 
-Result<cpython::HeapAnswer> ask_process(std::int32_t pid, lowtide_ask question, std::string text,
-                                        double limit) {
+Result<cpython::HeapAnswer> ask_process(std::int32_t pid, lowtide_ask question,
+                                        const std::string& text, double limit) {
   if (::kill(pid, 0) != 0 && errno == ESRCH) {
     return Error{Code::NotFound, fmt::format("there is no process {}", pid)};
   }
@@ -105,12 +105,16 @@ Result<cpython::HeapAnswer> ask_process(std::int32_t pid, lowtide_ask question, 
 
     cpython::StreamReader stream;
     Status fed = Done{};
-    auto capture = HeapCapture::ask(
-        *folder, *slot, question, std::move(text),
-        [&](std::string_view piece) {
-          if (fed) fed = stream.feed(piece);
-        },
-        seconds_now(), true);
+    const auto take = [&](std::string_view piece) {
+      if (fed) fed = stream.feed(piece);
+    };
+    // The recorder asks too, now and then, and one at a time is answered.
+    const double began = seconds_now();
+    auto capture = HeapCapture::ask(*folder, *slot, question, text, take, began, true);
+    while (!capture && capture.error().code == Code::Limit && seconds_now() - began < limit) {
+      ::poll(nullptr, 0, 50);
+      capture = HeapCapture::ask(*folder, *slot, question, text, take, seconds_now(), true);
+    }
     if (!capture) return capture.error();
     Progress progress(true);
     HeapCapture::State state = HeapCapture::State::Waiting;

@@ -29,8 +29,8 @@ Result<std::unique_ptr<recording::Reader>> open_recording(const std::string& fil
                                                           std::string& path);
 
 // Asks a live process now. Waits for the answer, at most `limit` seconds.
-Result<cpython::HeapAnswer> ask_process(std::int32_t pid, lowtide_ask question, std::string text,
-                                        double limit);
+Result<cpython::HeapAnswer> ask_process(std::int32_t pid, lowtide_ask question,
+                                        const std::string& text, double limit);
 
 struct HeapChoice {
   heap::Graph graph;

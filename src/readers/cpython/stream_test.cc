@@ -154,6 +154,22 @@ TEST(Stream, ATimeLimitMakesItNotWhole) {
   EXPECT_EQ(answer->graph.name(0), "part of the heap that was not read");
 }
 
+TEST(Stream, AnAnswerToShowCountsTheObjectsItLookedThrough) {
+  const auto answer = read_stream(StreamWriter()
+                                      .hello()
+                                      .value(0x10, "3")
+                                      .byte('E')
+                                      .varint(233666)
+                                      .varint(0)
+                                      .varint(5)
+                                      .varint(0)
+                                      .varint(0)
+                                      .bytes());
+  ASSERT_TRUE(answer);
+  ASSERT_EQ(answer->values.size(), 1u);
+  EXPECT_EQ(answer->values[0].text, "3");
+}
+
 TEST(Stream, WrongBytesAreCorruptAtAnOffset) {
   const StreamWriter::Object object{"a"};
   const std::string wrong[] = {
