@@ -62,6 +62,13 @@ void read_instance(Walk& walk, Address object, const TypeInfo& info) {
     walk.edge(field.kind, field.name, pointer(object, field.offset),
               field.namespace_dict ? Place::Namespace : Place::Object);
   }
+  // Of a type that the collector is not told about, the hints are all there is.
+  if (!info.collectable && !info.traverse)
+    for (uint32_t i = 0; i < info.hint_count; ++i) {
+      const Field& hint = info.hints[i];
+      Address target = hint.offset ? pointer(object, hint.offset) : 0;
+      if (walk.plausible(target)) walk.edge(hint.kind, hint.name, target);
+    }
   if (info.managed_dict) {
     read_managed_dict(walk, object, info);
   } else if (info.dict_offset && info.family != Family::Type) {

@@ -6,6 +6,8 @@ namespace lowtide::probe::cpython {
 
 namespace {
 
+inline constexpr int kMapData = 16;  // of mmap.mmap; its size is next
+
 // PyArrayObject_fields; numpy 1 and 2 agree.
 inline constexpr int kArrayData = 16, kArrayRank = 24, kArrayShape = 32, kArrayBase = 48,
                      kArrayDescr = 56, kArrayFlags = 64;
@@ -121,7 +123,7 @@ void read_ndarray(Walk& walk, Address array) {
   walk.facts.label = walk.names.intern(label);
   int64_t bytes = 0;
   if (!owner || __builtin_mul_overflow(count, size, &bytes)) return;
-  walk.facts.native += static_cast<uint64_t>(bytes);
+  walk.facts.native += walk.touched(data, static_cast<uint64_t>(bytes));
   if (!data || !walk.copy.readable(data, static_cast<size_t>(bytes))) return;
   if (at<int>(descr, 28) == kObjectNumber) {
     for (int64_t i = 0; i < count; ++i)
@@ -151,6 +153,22 @@ void read_image(Walk& walk, Address object) {
       return;
     }
   }
+}
+
+// mmap.mmap: address and size. Private anonymous memory is counted; what is shared or a file's may
+// be other people's too and is only said.
+void read_memory_map(Walk& walk, Address object) {
+  Address data = pointer(object, kMapData);
+  int64_t size = number(object, kMapData + 8);
+  if (!data || size <= 0) return;  // closed
+  Line label;
+  label.add(size).add(" bytes");
+  const Range* range = walk.range_of(data);
+  if (range && !range->name[0])
+    walk.facts.native += walk.touched(data, static_cast<uint64_t>(size));
+  else if (range)
+    label.add(strncmp(range->name, "/dev/zero", 9) == 0 ? ", shared" : ", of a file");
+  walk.facts.label = walk.names.intern(label);
 }
 
 void object_at(Walk& walk, Address object, int offset, const char* name) {
@@ -199,15 +217,18 @@ void read_native(Walk& walk, Address object, const TypeInfo& info) {
       int64_t room = number(object, 40);
       if (pointer(object, 16) && room > 0 && room < int64_t{1} << 40 && at<int>(object, 48) == 1)
         walk.facts.native += static_cast<uint64_t>(room) * 4;
+      // The pieces: two lists of them until 3.11, then one str that is being written.
       object_at(walk, object, 56, "buffer");
-      if (walk.python.minor < 11) object_at(walk, object, 64, "buffer");
+      if (walk.python.minor < 12) object_at(walk, object, 64, "buffer");
       return;
     }
+    case Family::MemoryMap:
+      return read_memory_map(walk, object);
     case Family::CtypesData: {
       int64_t size = number(object, 40);
       Address own = object + 72, block = pointer(object, 16);
       if (at<int>(object, 24) && block != own && size > 0 && size < int64_t{1} << 46)
-        walk.facts.native += static_cast<uint64_t>(size);
+        walk.facts.native += walk.touched(block, static_cast<uint64_t>(size));
       walk.internal(Word::Base, pointer(object, 32));
       walk.edge(LOWTIDE_EDGE_INTERNAL, walk.names.intern("_objects"), pointer(object, 64));
       return;

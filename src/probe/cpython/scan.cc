@@ -5,10 +5,6 @@
 // that nothing else reached; those become roots. Then memory itself: sixteen bytes that read as a
 // count and the address of a known type may be an object that was lost: its owner forgot to
 // release it, or keeps it where nobody looks.
-#include <fcntl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
 #include "probe/cpython/segments.h"
 #include "probe/cpython/walk.h"
 
@@ -20,7 +16,6 @@ inline constexpr size_t kPage = 4096;
 inline constexpr int kMostSegments = 4;
 // What was lost was held by few; a larger number is data that looks like a count.
 inline constexpr uint64_t kMostReferences = 1 << 16;
-inline constexpr uint64_t kPresent = 1ull << 63;
 
 bool count_fits(const Python& python, Address object) {
   uint64_t count = at<uint64_t>(object, 0);
@@ -38,17 +33,9 @@ const char* file_name(const char* path) {
 // Static data holds what looks like an object and is none: a slot's number before a type's address.
 bool allocated(const Walk& walk, Address object) {
   if (object >= walk.static_begin && object < walk.static_end) return false;
-  size_t low = 0, high = walk.copy.range_count;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (walk.copy.ranges[middle].end <= object)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == walk.copy.range_count) return walk.copy.range_count == 0;
-  const Range& range = walk.copy.ranges[low];
-  return !range.name[0] || strcmp(range.name, "[heap]") == 0;
+  const Range* range = walk.range_of(object);
+  if (!range) return walk.copy.range_count == 0;
+  return !range->name[0] || strcmp(range->name, "[heap]") == 0;
 }
 
 void scan_words(Walk& walk, Address begin, Address end, const char* whose) {
@@ -79,36 +66,6 @@ void scan_segment(Walk& walk, const Segment& segment, const char* whose) {
   };
   walk.copy.guarded(body, &scanning);
 }
-
-// Which pages of a range exist: one that was never written holds no object.
-class Pagemap {
- public:
-  Pagemap() : file_(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)) {}
-  ~Pagemap() {
-    if (file_ >= 0) close(file_);
-  }
-  Pagemap(const Pagemap&) = delete;
-  Pagemap& operator=(const Pagemap&) = delete;
-
-  bool present(Address page) {
-    if (file_ < 0) return true;
-    Address index = page / kPage;
-    if (index < first_ || index >= first_ + known_) {
-      first_ = index;
-      ssize_t got = syscall(SYS_pread64, file_, entries_, sizeof entries_,
-                            static_cast<off_t>(index * sizeof entries_[0]));
-      known_ = got > 0 ? static_cast<size_t>(got) / sizeof entries_[0] : 0;
-      if (!known_) return true;
-    }
-    return entries_[index - first_] & kPresent;
-  }
-
- private:
-  int file_;
-  Address first_ = 0;
-  size_t known_ = 0;
-  uint64_t entries_[512];
-};
 
 // What the scan found and whether something else it found refers to it: bit 0.
 class Candidates {
@@ -199,14 +156,13 @@ bool could_be_lost(Walk& walk, const Range& range, Address object) {
 }
 
 void gather(Walk& walk, Candidates& found) {
-  Pagemap pages;
   Address lowest = walk.types.lowest(), highest = walk.types.highest();
   for (size_t r = 0; r < walk.copy.range_count; ++r) {
     const Range& range = walk.copy.ranges[r];
     bool plain = !range.name[0] || strcmp(range.name, "[heap]") == 0;
     if (!plain || !range.writable || !range.readable) continue;
     for (Address page = range.begin; page < range.end; page += kPage) {
-      if (!pages.present(page)) continue;
+      if (!walk.pages.present(page)) continue;
       if (walk.copy.late()) return;
       for (Address object = page; object < page + kPage; object += 16) {
         Address type = type_of(object);

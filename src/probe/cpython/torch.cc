@@ -7,6 +7,10 @@
 // What does not move is that each of these begins with a pointer into a virtual table of a torch
 // library, and the table leads to the class's name. So an object is read word by word, as far as
 // malloc says it goes, and what points to another such object is taken for a reference.
+//
+// A C++ object and its Python one name each other, and only one of them owns: when Python drops its
+// last reference while C++ goes on (autograd has saved the tensor), the Python object lives on,
+// owned by the C++ one.
 #include "probe/cpython/walk.h"
 
 namespace lowtide::probe::cpython {
@@ -17,25 +21,12 @@ inline constexpr Address kUnknownSize = 256, kMostBytes = 8192, kMostBuffer = 40
 inline constexpr int64_t kMostStorage = int64_t{1} << 46;
 inline constexpr int kMostRank = 5;  // larger shapes lie elsewhere
 
-const Range* range_of(const Walk& walk, Address address) {
-  size_t low = 0, high = walk.copy.range_count;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    if (walk.copy.ranges[middle].end <= address)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == walk.copy.range_count || walk.copy.ranges[low].begin > address) return nullptr;
-  return &walk.copy.ranges[low];
-}
-
 // The mangled name of the class of the object that begins here, or null if none of torch's does.
 const char* class_of(Walk& walk, Address object) {
   if (!object || object % 8 || !walk.copy.readable(object, 64)) return nullptr;
   Address table = pointer(object, 0);
   if (table % 8) return nullptr;
-  const Range* range = range_of(walk, table);
+  const Range* range = walk.range_of(table);
   if (!range || range->name[0] != '/' || table - range->begin < 16) return nullptr;
   const char* file = strrchr(range->name, '/');
   if (!strstr(file, "torch") && !strstr(file, "c10")) return nullptr;
@@ -79,6 +70,26 @@ bool refer(Walk& walk, Address target, const char* name) {
   bool storage = strstr(kind, "StorageImpl") != nullptr;
   walk.edge(LOWTIDE_EDGE_NATIVE, walk.names.intern(storage ? "storage" : name), target,
             storage ? Place::Storage : Place::NativeNode);
+  return true;
+}
+
+// Is this word of `inner` the pointer to its Python object? Then the object is `*wrapper` if
+// `inner` owns it, else 0. Whose: its own pointer leads back, behind a flag in torch 1.9 to 2.9.
+//   until 2.9   the lowest bit says that it is owned
+//   2.10 on     it is owned while C++ has a second reference; the count's highest bit says that
+//               there is an object
+bool names_wrapper(Walk& walk, Address inner, Address word, Address* wrapper) {
+  Address object = word & ~Address{7};
+  if ((word & 7) > 1 || object < 4096 || !walk.plausible(object)) return false;
+  if (!walk.copy.readable(object, 32)) return false;
+  bool owned = word & 1;
+  if (pointer(object, kObjectSize) == inner) {
+    uint64_t counts = at<uint64_t>(inner, 8);
+    owned = owned || (counts >> 63 && (counts & 0xffffffff) > 1);
+  } else if (pointer(object, kObjectSize + 8) != inner) {
+    return false;
+  }
+  *wrapper = owned ? object : 0;
   return true;
 }
 
@@ -139,6 +150,11 @@ void read_native_node(Walk& walk, Address node) {
   for (Address word = node + 8; word + 8 <= node + size; word += 8) {
     Address target = pointer(word, 0);
     if (target < 4096 || target == node) continue;
+    Address wrapper = 0;
+    if (names_wrapper(walk, node, target, &wrapper)) {
+      walk.internal(Word::Wrapper, wrapper);
+      continue;
+    }
     if (target % 8 || refer(walk, target, "")) continue;
     if (walk.plausible(target)) {
       walk.edge(LOWTIDE_EDGE_INTERNAL, 0, target);
@@ -152,18 +168,26 @@ void read_native_node(Walk& walk, Address node) {
   }
 }
 
-// StorageImpl: counts, pointer, its context and deleter, device, size.
+// StorageImpl: counts, pointer, its context and deleter, device, size. Two words of counts until
+// 2.9, then one with the weak count, never 0, in its upper half.
 void read_storage(Walk& walk, Address storage) {
   walk.facts.type = walk.names.intern("torch storage");
   walk.facts.flags |= LOWTIDE_NODE_STORAGE;
   if (!walk.copy.readable(storage, 64)) return;
-  Address data = pointer(storage, 24);
-  int device = at<int8_t>(storage, 48);
-  int64_t bytes = number(storage, 56);
+  if (Address end = storage + block_size(walk, storage); end > storage + 64)
+    for (Address word = storage + 64; word + 8 <= end; word += 8) {
+      Address wrapper = 0;
+      if (names_wrapper(walk, storage, pointer(word, 0), &wrapper))
+        walk.internal(Word::Wrapper, wrapper);
+    }
+  Address fields = storage + (at<uint64_t>(storage, 8) >> 32 ? 16 : 24);
+  Address data = pointer(fields, 0);
+  int device = at<int8_t>(fields, 24);
+  int64_t bytes = number(fields, 32);
   if (bytes < 0 || bytes > kMostStorage) return;
   if (device == 0) {
     if (bytes == 0 || !data || !walk.copy.readable(data, static_cast<size_t>(bytes))) return;
-    walk.facts.native = static_cast<uint64_t>(bytes);
+    walk.facts.native = walk.touched(data, static_cast<uint64_t>(bytes));
   } else {
     // Not this machine's memory: said, not counted.
     Line label;

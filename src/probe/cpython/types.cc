@@ -33,6 +33,14 @@ inline constexpr ByName kByName[] = {
     {"ImagingCore", Family::ImagingCore, 24},
     {"torch._C.TensorBase", Family::Tensor, 32},
     {"torch._C._TensorBase", Family::Tensor, 32},
+    {"torch._C.StorageBase", Family::Tensor, 32},
+    {"xml.etree.ElementTree.Element", Family::Element, 48},
+    {"_pickle.Pickler", Family::Pickler, 144},
+    {"_io.BufferedReader", Family::Buffered, 136},
+    {"_io.BufferedWriter", Family::Buffered, 136},
+    {"_io.BufferedRandom", Family::Buffered, 136},
+    {"datetime.datetime", Family::DateTime, 48},
+    {"datetime.time", Family::DateTime, 40},
 };
 
 bool same(const char* a, const char* b) { return strcmp(a, b) == 0; }
@@ -52,13 +60,10 @@ Address loaded_modules(const Python& python) {
 }
 
 // `fields` is "name@offset ..."; a '-' before the name makes it INTERNAL, a '+' a dict that is
-// a namespace, and a bare '@' is a field without a name.
-void Types::know(const char* symbol, Family family, bool whole, const char* fields) {
-  Address type = reinterpret_cast<Address>(copy_->find<char>(symbol));
-  if (!type || known_count_ == sizeof known_ / sizeof known_[0]) return;
-  Field found[24];
+// a namespace.
+uint32_t Types::parse(const char* fields, Field* found, uint32_t room) {
   uint32_t count = 0;
-  for (const char* p = fields; *p && count < 24;) {
+  for (const char* p = fields; *p && count < room;) {
     Field field{0, 0, LOWTIDE_EDGE_ATTRIBUTE, false};
     if (*p == '-' || *p == '+') field.kind = LOWTIDE_EDGE_INTERNAL;
     field.namespace_dict = *p == '+';
@@ -70,6 +75,14 @@ void Types::know(const char* symbol, Family family, bool whole, const char* fiel
     if (*p == ' ') ++p;
     found[count++] = field;
   }
+  return count;
+}
+
+void Types::know(const char* symbol, Family family, bool whole, const char* fields) {
+  Address type = reinterpret_cast<Address>(copy_->find<char>(symbol));
+  if (!type || known_count_ == sizeof known_ / sizeof known_[0]) return;
+  Field found[24];
+  uint32_t count = parse(fields, found, 24);
   auto* kept = static_cast<Field*>(copy_->arena.take(sizeof(Field) * (count + 1)));
   if (!kept) return;
   memcpy(kept, found, sizeof(Field) * count);
@@ -236,7 +249,9 @@ void Types::family_by_name(TypeInfo* info, Address type, const char* name) {
     if (number(type, type_field::kBasicSize) < entry.basic_size) continue;
     info->family = entry.family;
     info->base_basic = static_cast<uint64_t>(number(type, type_field::kBasicSize));
-    if (entry.family == Family::Deque || entry.family == Family::LruCache) info->traverse = nullptr;
+    if (entry.family == Family::Deque || entry.family == Family::LruCache ||
+        entry.family == Family::Element)
+      info->traverse = nullptr;
     return;
   }
   // A node of torch's autograd graph: one static class for each operation.
@@ -283,6 +298,24 @@ void Types::collect_fields(TypeInfo* info, Address type, const Known* known) {
   memcpy(kept, found, sizeof(Field) * count);
   info->fields = kept;
   info->field_count = count;
+}
+
+// The first of the type and its bases that stdlib_fields.cc describes.
+void Types::collect_hints(TypeInfo* info, Address type) {
+  for (int depth = 0; type && depth < kDeepest; ++depth) {
+    const char* name = reinterpret_cast<const char*>(pointer(type, type_field::kName));
+    if (const char* fields = stdlib_fields(name, python_->minor)) {
+      Field found[kMostHints];
+      uint32_t count = parse(fields, found, kMostHints);
+      auto* kept = static_cast<Field*>(copy_->arena.take(sizeof(Field) * count));
+      if (!kept) return;
+      memcpy(kept, found, sizeof(Field) * count);
+      info->hints = kept;
+      info->hint_count = count;
+      return;
+    }
+    type = pointer(type, type_field::kBase);
+  }
 }
 
 void Types::set_fields(TypeInfo* info, std::initializer_list<Field> fields) {
@@ -383,6 +416,7 @@ const TypeInfo* Types::info(Address type) {
     info->traverse = nullptr;
   }
   collect_fields(info, type, known);
+  collect_hints(info, type);
   if (same(full_name, "functools._lru_list_elem"))
     set_fields(info, {{24, names_->intern("next"), LOWTIDE_EDGE_INTERNAL, false},
                       {40, names_->intern("key"), LOWTIDE_EDGE_INTERNAL, false},

@@ -51,6 +51,10 @@ enum class Family : uint8_t {
   CtypesData,
   ImagingCore,
   Tensor,
+  Element,
+  Pickler,
+  Buffered,
+  DateTime,
 };
 
 using Traverse = int (*)(Address object, int (*visit)(void*, void*), void* argument);
@@ -77,7 +81,14 @@ struct TypeInfo {
   uint64_t base_basic = 0;     // basic size of the ancestor that gave the family
   const Field* fields = nullptr;
   uint32_t field_count = 0;
+  // Names for what `traverse` shows, by where it lies; at 0, for what lies nowhere in the object.
+  const Field* hints = nullptr;
+  uint32_t hint_count = 0;
 };
+
+inline constexpr uint32_t kMostHints = 16;
+// The private fields of a C type of the standard library, as Types::parse reads them, or null.
+const char* stdlib_fields(const char* type_name, int minor);
 
 class Types {
  public:
@@ -106,6 +117,8 @@ class Types {
   void describe_known();
   const Known* known_type(Address type) const;
   void family_by_name(TypeInfo* info, Address type, const char* name);
+  uint32_t parse(const char* fields, Field* found, uint32_t room);
+  void collect_hints(TypeInfo* info, Address type);
   void collect_fields(TypeInfo* info, Address type, const Known* known);
   void set_fields(TypeInfo* info, std::initializer_list<Field> fields);
   bool from_outside(Address module_name);

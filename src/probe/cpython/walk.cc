@@ -9,6 +9,7 @@ namespace {
 
 inline constexpr size_t kFirstEdgeRoom = 1 << 16;
 inline constexpr size_t kLargestEdge = 24;  // encoded
+inline constexpr uint64_t kSmallBlock = 1 << 20;
 
 uint8_t* put_varint(uint8_t* p, uint64_t value) {
   for (; value >= 0x80; value >>= 7) *p++ = static_cast<uint8_t>(value | 0x80);
@@ -122,8 +123,22 @@ int Walk::visit(void* object, void* argument) {
     walk.seen_[i] = walk.seen_[--walk.seen_count_];
     return 0;
   }
+  uint8_t kind = LOWTIDE_EDGE_INTERNAL;
+  uint32_t name = 0;
+  const TypeInfo& of = *walk.traversed_;
+  for (uint32_t i = 0; i < of.hint_count; ++i) {
+    const Field& hint = of.hints[i];
+    if (hint.offset) {
+      if (walk.hints_used_ >> i & 1 || pointer(walk.traversed_object_, hint.offset) != target)
+        continue;
+      walk.hints_used_ |= 1u << i;
+    }
+    kind = hint.kind;
+    name = hint.name;
+    break;
+  }
   walk.tracking_ = false;
-  walk.edge(LOWTIDE_EDGE_INTERNAL, 0, target);
+  walk.edge(kind, name, target);
   walk.tracking_ = true;
   return 0;
 }
@@ -131,6 +146,9 @@ int Walk::visit(void* object, void* argument) {
 void Walk::traverse_rest(const TypeInfo& of, Address object) {
   // The interpreter ends the program when a static type is traversed.
   if (of.family == Family::Type && !(flags_of_type(object) & type_flag::kHeapType)) return;
+  traversed_ = &of;
+  traversed_object_ = object;
+  hints_used_ = 0;
   if (of.traverse) of.traverse(object, &Walk::visit, this);
 }
 
@@ -144,6 +162,29 @@ bool Walk::plausible(Address object) {
   const TypeInfo* type = types.info(type_of(object));
   return type->basic_size >= kObjectSize &&
          copy.readable(object, static_cast<size_t>(type->basic_size));
+}
+
+const Range* Walk::range_of(Address address) const {
+  size_t low = 0, high = copy.range_count;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    if (copy.ranges[middle].end <= address)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  bool inside = low < copy.range_count && copy.ranges[low].begin <= address;
+  return inside ? &copy.ranges[low] : nullptr;
+}
+
+uint64_t Walk::touched(Address data, uint64_t bytes) {
+  if (bytes < kSmallBlock || !data) return bytes;
+  const Range* range = range_of(data);
+  bool own = range && (!range->name[0] || range->name[0] == '[');
+  if (!own) return bytes;  // shared: a copy's page table does not have it
+  uint64_t found = pages.touched(data, bytes);
+  if (!marking_) untouched_bytes_ += bytes - found;
+  return found;
 }
 
 void Walk::read(Address object, Place place) {
@@ -215,6 +256,12 @@ void Walk::read(Address object, Place place) {
     case Family::ImagingCore:
     case Family::Tensor:
       read_native(*this, object, *info);
+      break;
+    case Family::Element:
+    case Family::Pickler:
+    case Family::Buffered:
+    case Family::DateTime:
+      read_stdlib(*this, object, *info);
       break;
     default:
       break;
@@ -329,6 +376,7 @@ void Walk::run() {
   account("pymalloc arenas", pools.bytes_of_arenas());
   account("pymalloc in use", pools.bytes_in_use());
   account("python objects", object_bytes_);
+  account("native never touched", untouched_bytes_);
   end(gc_off ? LOWTIDE_END_GC_OFF : 0);
 }
 

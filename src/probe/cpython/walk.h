@@ -18,6 +18,7 @@
 #include "probe/cpython/address_table.h"
 #include "probe/cpython/names.h"
 #include "probe/cpython/object.h"
+#include "probe/cpython/pagemap.h"
 #include "probe/cpython/pools.h"
 #include "probe/cpython/types.h"
 
@@ -50,7 +51,9 @@ namespace lowtide::probe::cpython {
   X(GeneratorWord, "generator")     \
   X(Base, "base")                   \
   X(Storage, "storage")             \
-  X(Array, "array")
+  X(Array, "array")                 \
+  X(Memo, "memo")                   \
+  X(Wrapper, "wrapper")
 
 enum class Word : uint8_t {
 #define X(id, text) id,
@@ -77,6 +80,7 @@ class Walk {
   Names names;
   Types types;
   Pools pools;
+  Pagemap pages;
 
   uint32_t word(Word w) const { return words_[static_cast<int>(w)]; }
 
@@ -96,8 +100,14 @@ class Walk {
   void field(uint8_t kind, Word name, Address base, int offset) {
     if (offset >= 0) edge(kind, word(name), pointer(base, offset));
   }
-  // Unnamed edges to all that tp_traverse shows and no edge has named yet.
+  // Edges to all that tp_traverse shows and no edge has named yet, with a name if a hint has one.
   void traverse_rest(const TypeInfo& info, Address object);
+
+  // The line of the memory map that this lies in, or null.
+  const Range* range_of(Address address) const;
+  // How much of this memory was ever written to; the rest goes to the account. What is small is
+  // taken to be there.
+  uint64_t touched(Address data, uint64_t bytes);
 
   // For roots.cc.
   void root(uint8_t kind, uint32_t name, Address target, Place place = Place::Object);
@@ -148,10 +158,13 @@ class Walk {
   size_t wanted_count_ = 0;
   bool tracking_ = false, marking_ = false;
   size_t seen_count_ = 0;
+  const TypeInfo* traversed_ = nullptr;
+  Address traversed_object_ = 0;
+  uint32_t hints_used_ = 0;
   Address seen_[kMostSeen];
   uint8_t* edges_ = nullptr;
   size_t edges_size_ = 0, edges_room_ = 0;
-  uint64_t edge_count_ = 0, edges_sent_ = 0, object_bytes_ = 0;
+  uint64_t edge_count_ = 0, edges_sent_ = 0, object_bytes_ = 0, untouched_bytes_ = 0;
   uint32_t unreadable_type_ = 0;
 };
 
@@ -161,6 +174,7 @@ void read_instance(Walk& walk, Address object, const TypeInfo& info);
 void read_code_object(Walk& walk, Address object, const TypeInfo& info);
 void read_type(Walk& walk, Address object, const TypeInfo& info);
 void read_native(Walk& walk, Address object, const TypeInfo& info);
+void read_stdlib(Walk& walk, Address object, const TypeInfo& info);
 void read_tensor(Walk& walk, Address object);
 void read_interpreter_frame(Walk& walk, Address frame);
 void read_storage(Walk& walk, Address storage);
