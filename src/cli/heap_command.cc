@@ -192,6 +192,7 @@ int show_values(const HeapOptions& options) {
   }
   if (options.json) print(out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
   if (answer->values.empty()) {
+    if (!answer->graph.notes.empty()) return fail(answer->graph.notes.front());
     return fail(fmt::format("no object of type {} in process {}", options.type, pid));
   }
   for (const std::string& note : answer->graph.notes) say(note);
