@@ -125,7 +125,8 @@ def run(program, python, lowtide):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--lowtide", default=str(HERE.parent / "lowtide"))
+    # Runs take place in folders of their own.
+    parser.add_argument("--lowtide", type=os.path.abspath, default=str(HERE.parent / "lowtide"))
     parser.add_argument("--python", action="append")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--times", type=int, help="runs of each, instead of what the programs say")
