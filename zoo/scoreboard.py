@@ -22,6 +22,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -106,6 +107,11 @@ class Outcome:
         return f"{marks} {self.program.name:34} {said}  {self.path}"
 
 
+def absolute(program):
+    """Where a program lies: runs take place in folders of their own."""
+    return os.path.abspath(shutil.which(program) or program)
+
+
 def run(program, python, lowtide):
     with tempfile.TemporaryDirectory() as folder:
         found_file = os.path.join(folder, "found.json")
@@ -120,14 +126,16 @@ def run(program, python, lowtide):
                 found = json.load(file)
         except (OSError, ValueError):
             found = None
-        return Outcome(program, found, ended.returncode)
+        outcome = Outcome(program, found, ended.returncode)
+        if found is None:
+            outcome.why = "nothing was found: " + ended.stderr.strip()[-300:]
+        return outcome
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    # Runs take place in folders of their own.
-    parser.add_argument("--lowtide", type=os.path.abspath, default=str(HERE.parent / "lowtide"))
-    parser.add_argument("--python", action="append")
+    parser.add_argument("--lowtide", type=absolute, default=str(HERE.parent / "lowtide"))
+    parser.add_argument("--python", type=absolute, action="append")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--times", type=int, help="runs of each, instead of what the programs say")
     parser.add_argument("--list", action="store_true", help="say what each does, run nothing")
