@@ -67,7 +67,7 @@ void read_instance(Walk& walk, Address object, const TypeInfo& info) {
     for (uint32_t i = 0; i < info.hint_count; ++i) {
       const Field& hint = info.hints[i];
       Address target = hint.offset ? pointer(object, hint.offset) : 0;
-      if (walk.plausible(target)) walk.edge(hint.kind, hint.name, target);
+      if (walk.likely(target)) walk.edge(hint.kind, hint.name, target);
     }
   if (info.managed_dict) {
     read_managed_dict(walk, object, info);

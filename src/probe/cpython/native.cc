@@ -173,7 +173,7 @@ void read_memory_map(Walk& walk, Address object) {
 
 void object_at(Walk& walk, Address object, int offset, const char* name) {
   Address target = pointer(object, offset);
-  if (walk.plausible(target)) walk.edge(LOWTIDE_EDGE_INTERNAL, walk.names.intern(name), target);
+  if (walk.likely(target)) walk.edge(LOWTIDE_EDGE_INTERNAL, walk.names.intern(name), target);
 }
 
 }  // namespace

@@ -8,7 +8,6 @@ namespace {
 
 inline constexpr int64_t kMostChildren = int64_t{1} << 32;
 inline constexpr int64_t kMostBuffer = int64_t{1} << 40;
-inline constexpr int kPicklerMemoVisited = 11;  // minor version
 
 // ElementObject: tag, text, tail, then a block that is there if the element has attributes or
 // children. text and tail carry a mark in their lowest bit.
@@ -34,9 +33,25 @@ void read_element(Walk& walk, Address element) {
     walk.edge(LOWTIDE_EDGE_ITEM, static_cast<uint32_t>(i), pointer(children, i * 8));
 }
 
-// PicklerObject's table of what it has pickled, which holds each. From 3.11 on the collector is
-// told of it.
-void read_pickler(Walk& walk, Address pickler) {
+// Whether tp_traverse shows this one.
+bool shows(const TypeInfo& info, Address object, Address target) {
+  if (!info.traverse) return false;
+  struct Search {
+    Address target;
+    bool found;
+  } search{target, false};
+  auto visit = [](void* seen, void* argument) {
+    auto& it = *static_cast<Search*>(argument);
+    it.found = it.found || reinterpret_cast<Address>(seen) == it.target;
+    return 0;
+  };
+  info.traverse(object, visit, &search);
+  return search.found;
+}
+
+// PicklerObject's table of what it has pickled, which holds each. The collector is told of it since
+// some release of 3.11.
+void read_pickler(Walk& walk, Address pickler, const TypeInfo& info) {
   Address table = pointer(pickler, 16);
   if (!table || !walk.copy.readable(table, 32)) return;
   int64_t allocated = number(table, 16);
@@ -45,8 +60,14 @@ void read_pickler(Walk& walk, Address pickler) {
       !walk.copy.readable(entries, static_cast<size_t>(allocated) * 16))
     return;
   walk.facts.native += 32 + static_cast<uint64_t>(allocated) * 16;
-  if (walk.python.minor >= kPicklerMemoVisited) return;
-  for (int64_t i = 0; i < allocated; ++i) walk.internal(Word::Memo, pointer(entries, i * 16));
+  bool first = true;
+  for (int64_t i = 0; i < allocated; ++i) {
+    Address remembered = pointer(entries, i * 16);
+    if (!remembered) continue;
+    if (first && shows(info, pickler, remembered)) return;
+    first = false;
+    walk.internal(Word::Memo, remembered);
+  }
 }
 
 // The buffer of BufferedReader and its kin: a block of `buffer_size`, with the mask beside it
@@ -67,14 +88,14 @@ void read_stdlib(Walk& walk, Address object, const TypeInfo& info) {
     case Family::Element:
       return read_element(walk, object);
     case Family::Pickler:
-      return read_pickler(walk, object);
+      return read_pickler(walk, object, info);
     case Family::Buffered:
       return read_buffered(walk, object);
     case Family::DateTime: {
       // The last field, and only there if a byte behind the hash says so.
       bool has_zone = at<uint8_t>(object, 24) == 1;
       Address zone = pointer(object, static_cast<ptrdiff_t>(info.base_basic) - 8);
-      if (has_zone && walk.plausible(zone))
+      if (has_zone && walk.likely(zone))
         walk.edge(LOWTIDE_EDGE_ATTRIBUTE, walk.names.intern("tzinfo"), zone);
       return;
     }

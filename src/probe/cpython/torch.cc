@@ -80,7 +80,7 @@ bool refer(Walk& walk, Address target, const char* name) {
 //               there is an object
 bool names_wrapper(Walk& walk, Address inner, Address word, Address* wrapper) {
   Address object = word & ~Address{7};
-  if ((word & 7) > 1 || object < 4096 || !walk.plausible(object)) return false;
+  if ((word & 7) > 1 || object < 4096 || !walk.likely(object)) return false;
   if (!walk.copy.readable(object, 32)) return false;
   bool owned = word & 1;
   if (pointer(object, kObjectSize) == inner) {

@@ -152,13 +152,23 @@ void Walk::traverse_rest(const TypeInfo& of, Address object) {
   if (of.traverse) of.traverse(object, &Walk::visit, this);
 }
 
-bool Walk::plausible(Address object) {
+bool Walk::counted(Address object) {
   if (!object || object % 8 || !copy.readable(object, kObjectSize)) return false;
   uint64_t count = at<uint64_t>(object, 0);
   if (python.minor < 12 ? count - 1 >= (uint64_t{1} << 31) : (count & 0xffffffff) == 0)
     return false;
-  if (python.minor >= 12 && python.minor < 14 && count >> 32) return false;
-  if (!types.known(type_of(object))) return false;
+  return python.minor < 12 || python.minor >= 14 || count >> 32 == 0;
+}
+
+bool Walk::plausible(Address object) {
+  return counted(object) && types.known(type_of(object)) && whole(object);
+}
+
+bool Walk::likely(Address object) {
+  return counted(object) && types.info(type_of(object)) && whole(object);
+}
+
+bool Walk::whole(Address object) {
   const TypeInfo* type = types.info(type_of(object));
   return type->basic_size >= kObjectSize &&
          copy.readable(object, static_cast<size_t>(type->basic_size));

@@ -118,6 +118,8 @@ class Walk {
 
   // Is this, by all one can see, an object: of a type met before, with a plausible count?
   bool plausible(Address object);
+  // The same where a reference is expected: its type need not have been met.
+  bool likely(Address object);
   // Reads all that has been met; false if the walk must end.
   bool drain();
 
@@ -142,6 +144,8 @@ class Walk {
   static constexpr size_t kMostSeen = 1024, kMostWanted = 1 << 16;
 
   bool open();
+  bool counted(Address object);  // readable, with a count that may be one
+  bool whole(Address object);    // readable as far as its type says
   void append(uint8_t kind, uint32_t name, uint32_t id);
   void mark(Address target) { mark_function(mark_argument, target); }
   void send(uint32_t id);
