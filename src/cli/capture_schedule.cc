@@ -18,7 +18,8 @@ std::vector<std::int64_t> CaptureSchedule::stored(std::int64_t id, double asked,
     kept_ = std::move(left);
     distance_ *= 2;
   }
-  const double factor = ++taken_ < kEarly ? kEarlyFactor : 1;
+  const bool young = asked - started_ < kYoung;
+  const double factor = ++taken_ < kEarly ? kEarlyFactor : young ? kYoungFactor : 1;
   next_ =
       asked + std::max({distance_, pause / (kPauseShare * factor), walk / (kWalkShare * factor)});
   return dropped;

@@ -12,7 +12,8 @@
 //
 // Two budgets stretch the distance: the program may be stopped for at most kPauseShare of the
 // time, and the copies may use at most kWalkShare of one core. The first kEarly heaps may cost
-// kEarlyFactor times as much: without them a short program would end before anything is known.
+// kEarlyFactor times as much, and those of the first kYoung seconds kYoungFactor times: without
+// them a short program, half of whose life is loading, would end before anything is known.
 
 #include <cstdint>
 #include <vector>
@@ -28,9 +29,11 @@ class CaptureSchedule {
   static constexpr double kWalkShare = 0.10;
   static constexpr std::size_t kEarly = 5;
   static constexpr double kEarlyFactor = 5;
+  static constexpr double kYoung = 30;
+  static constexpr double kYoungFactor = 3;
 
   // `started`: when the process began, in seconds of the run.
-  explicit CaptureSchedule(double started) : next_(started + kFirstAge) {}
+  explicit CaptureSchedule(double started) : started_(started), next_(started + kFirstAge) {}
 
   bool due(double now) const { return now >= next_; }
 
@@ -43,6 +46,7 @@ class CaptureSchedule {
   const std::vector<std::int64_t>& kept() const { return kept_; }
 
  private:
+  double started_;
   double next_;
   std::size_t taken_ = 0;
   double distance_ = kFirstDistance;

@@ -29,11 +29,21 @@ struct Case {
   std::int64_t peak = 0;
 };
 
-std::vector<verdict::Point> points_of(const std::vector<Sample>& samples) {
+// A process is stored when it changed, the tree each time: at the moments of the tree's samples in
+// between, the process was as it was before.
+std::vector<verdict::Point> points_of(const std::vector<Sample>& samples,
+                                      const std::vector<Sample>& tree) {
   std::vector<verdict::Point> points;
   points.reserve(samples.size());
+  auto moment = tree.begin();
   for (const Sample& sample : samples) {
     if (sample.resident < 0) continue;
+    for (; moment != tree.end() && moment->seconds <= sample.seconds; ++moment) {
+      if (points.empty() || moment->seconds <= points.back().seconds) continue;
+      if (moment->seconds == sample.seconds) continue;
+      points.push_back(points.back());
+      points.back().seconds = moment->seconds;
+    }
     verdict::Point point;
     point.seconds = sample.seconds;
     point.resident = sample.resident;
@@ -242,7 +252,8 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
   }
   for (Case& one : cases) {
     verdict::Evidence& evidence = one.evidence;
-    evidence.points = points_of(one.process == 0 ? tree_samples : reading.samples(one.process));
+    evidence.points = one.process == 0 ? points_of(tree_samples, {})
+                                       : points_of(reading.samples(one.process), tree_samples);
     evidence.limit = findings.run.limit;
     evidence.ended_by_limit = findings.end.oom;
     evidence.rounds = rounds.ends;
@@ -317,6 +328,12 @@ report::Findings conclude(const recording::Reader& reading, const std::string& p
                event.kind == "note") {
       findings.notes.push_back(event.text);
     }
+  }
+  // No heap at all: the first reason is why nobody is named.
+  const auto refusal = std::find_if(findings.snapshots.begin(), findings.snapshots.end(),
+                                    [](const auto& one) { return !one.refused.empty(); });
+  if (heaps.empty() && refusal != findings.snapshots.end()) {
+    findings.notes.push_back("no heap was read: " + refusal->refused);
   }
   for (const auto& [id, story] : stories) {
     findings.notes.insert(findings.notes.end(), story.notes.begin(), story.notes.end());

@@ -162,19 +162,24 @@ bool Growth::worth(std::int64_t count, std::int64_t bytes) const {
   return series_.size() < 3 ? many && large : many || large;
 }
 
-// A program that still imports makes classes, code, names and caches of all kinds; few snapshots
-// cannot tell these from a leak.
+// A program that still imports makes classes, code, names and caches of all kinds. While at most
+// one interval lies behind the imports these cannot be told from a leak, unless modules themselves
+// leak.
 bool Growth::may_be_loading(Fame fame) const {
   constexpr std::size_t kFew = 4;
-  if (fame == Fame::User || series_.size() > kFew) return false;
-  const auto modules = [](const Census& census) {
-    std::int64_t count = 0;
+  constexpr std::int64_t kNoLoad = 20;  // one module in so many may come late
+  if (fame == Fame::User || series_.size() < 2) return false;
+  std::vector<std::int64_t> modules;
+  for (const Census* census : series_.censuses) {
+    modules.push_back(0);
     for (const std::string_view name : {"module", "builtins.module"}) {
-      if (const Census::Type* type = census.type(name)) count += type->count;
+      if (const Census::Type* type = census->type(name)) modules.back() += type->count;
     }
-    return count;
-  };
-  return modules(last_) > modules(*series_.censuses[series_.size() - 2]);
+  }
+  const std::size_t size = modules.size();
+  if (size <= kFew) return modules[size - 1] > modules[size - 2];
+  const bool loaded = (modules[size - 1] - modules[size - 3]) * kNoLoad > modules[size - 1];
+  return loaded && !trend_of(series_.x, modules).rises;
 }
 
 // Frames, cells and per-thread dicts come with every call and every thread, names with the
@@ -408,6 +413,7 @@ void Growth::add_in_place(std::vector<Candidate>& out) const {
     if (!rises_[i].in_size || grown(i) || containers.contains(i)) continue;
     if (rises_[i].bytes < options_.least_bytes.count || series_.size() < 3) continue;
     const ShapeIndex owner = owner_in_place(i);
+    if (may_be_loading(fame(owner))) continue;
     Candidate& candidate = by_owner[owner];
     candidate.entries = {owner};
     candidate.named = owner;

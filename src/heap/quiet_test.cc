@@ -206,6 +206,21 @@ TEST(Quiet, WhatIsLoadedFirstOfATypeThatAlsoLeaksALittle) {
   EXPECT_EQ(found[0].type, "app.Figure");
 }
 
+TEST(Quiet, WhatImportsMadeUntilTheLastHeapButOne) {
+  Telling telling;
+  telling.rounds = {4, 9, 16, 28, 43, 161};
+  expect_silence(
+      [](Sketch& heap, int rounds) {
+        std::vector<NodeId> patterns;
+        for (int i = 0; i < std::min(rounds, 60); ++i) {
+          heap.module("library.part" + std::to_string(i), {});
+          for (int k = 0; k < 3; ++k) patterns.push_back(heap.object("re.Pattern", 800));
+        }
+        heap.module("re", {{"_cache", heap.list(patterns)}});
+      },
+      telling);
+}
+
 TEST(Quiet, WhatComesWithEachOfSomethingLarge) {
   const auto found = suspects_of([](Sketch& heap, int rounds) {
     std::vector<NodeId> kept;
