@@ -48,8 +48,9 @@ struct Live {
   double from = 0;  // seconds
   double to = 0;
   double garbage_gain = 0;
-  bool rises = false;  // in each interval, still at the end, by something that matters
-  bool flat = false;   // known not to grow as the floor does
+  bool rises = false;    // in each interval, still at the end, by something that matters
+  bool goes_on = false;  // and in the last interval about as fast as usual
+  bool flat = false;     // known not to grow as the floor does
 
   double gain() const { return last - first; }
 };

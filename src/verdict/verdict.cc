@@ -89,6 +89,7 @@ Live live_of(const Evidence& evidence, const Course& floor) {
   const bool recent = points.back().seconds >= floor.until - 0.4 * (floor.until - from);
   live.rises = recent && live.gain() >= matters && rates.back() >= 0.4 * usual &&
                std::all_of(rates.begin(), rates.end(), [](double rate) { return rate > 0; });
+  live.goes_on = live.rises && rates.back() >= 0.8 * usual;
   const double span = points.back().seconds - points.front().seconds;
   live.flat = recent && live.gain() < 0.25 * floor.per_second * span;
   return live;
@@ -228,6 +229,10 @@ void choose_name(Findings& findings, const Evidence& evidence, const std::vector
     case Motion::Rising:
       return judge_rising(findings, evidence, rounds);
     case Motion::Slowing:
+      // A program that works more slowly in the end leaks more slowly; its graphs know better.
+      if (heap_accuses && findings.live.points >= 4 && findings.live.goes_on) {
+        return judge_rising(findings, evidence, rounds);
+      }
       return name_as(findings, Name::LevellingOff, Because::Slows);
     case Motion::Stepping:
     case Motion::Unsure:

@@ -103,6 +103,14 @@ TEST(Verdict, NamesNativeMemoryWhereTheHeapIsFlat) {
   EXPECT_TRUE(says(verdict, "native memory")) << verdict.why;
 }
 
+TEST(Verdict, NativeMemoryBesideObjectsThatGrowIsMostLikelyTheirs) {
+  Evidence evidence = with_live(rising(60, 20 * kMiB, 1.5), 50 * kMiB, kMiB, 5);
+  evidence.growing_suspects = true;
+  const Verdict verdict = judge(evidence);
+  EXPECT_TRUE(says(verdict, "may be theirs")) << verdict.why;
+  EXPECT_FALSE(says(verdict, "not the runtime's objects")) << verdict.why;
+}
+
 TEST(Verdict, NamesGarbageThatNoCollectionTakes) {
   Evidence evidence = with_live(rising(60, 2 * kMiB, 1.5), 50 * kMiB, 0, 5);
   for (LivePoint& point : evidence.live) {
@@ -144,6 +152,18 @@ TEST(Verdict, HeapGraphsFromBeforeTheJudgedFloorCountToo) {
   evidence.growing_suspects = true;
   const Verdict verdict = judge(evidence);
   EXPECT_EQ(verdict.name, Name::Leak) << verdict.why;
+}
+
+TEST(Verdict, AFloorThatSlowsIsALeakWhereGraphsGoOnRising) {
+  Dice dice(3);
+  Evidence evidence;
+  evidence.points = readings(dice, 20, 0.1, kLittle, [](double t) {
+    return 100 * kMiB + 300 * kMiB * (1 - std::exp(-t / 8));
+  });
+  EXPECT_EQ(judge(evidence).name, Name::LevellingOff) << judge(evidence).why;
+  evidence.growing_suspects = true;
+  evidence = with_live(evidence, 50 * kMiB, 8 * kMiB, 5);
+  EXPECT_EQ(judge(evidence).name, Name::Leak) << judge(evidence).why;
 }
 
 TEST(Verdict, SeesALeakInMemoryTheProcessAlreadyHad) {

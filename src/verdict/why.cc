@@ -207,8 +207,10 @@ std::string why(const Findings& findings, const Evidence& evidence) {
       return text;
     }
     case Because::NativeRises:
-      return fmt::format("{}{}; {}, so it is native memory, not the runtime's objects",
-                         rises_text(findings), limit, live_text(findings.live));
+      return fmt::format("{}{}; {}, {}", rises_text(findings), limit, live_text(findings.live),
+                         evidence.growing_suspects
+                             ? "the rest is native memory and may be theirs"
+                             : "so it is native memory, not the runtime's objects");
     case Because::GarbageRises:
       return fmt::format("{}{}; unreachable objects that no collection takes grew by {}",
                          rises_text(findings), limit, bytes_text(findings.live.garbage_gain));
