@@ -49,6 +49,21 @@ class NumpyTest(Case):
                 if e.kind == ds.ATTRIBUTE and e.name == "o"]
         self.assertIn(id(records["o"][1]), held)
 
+    def test_arrays_that_were_lost(self):
+        """Whole pools of them, in which nothing else lies."""
+        import ctypes
+        import numpy
+        increase = ctypes.pythonapi.Py_IncRef
+        increase.argtypes = [ctypes.py_object]
+        lost = []
+        for _ in range(2000):
+            array = numpy.ones(50)
+            lost.append(id(array))
+            increase(array)
+        del array
+        heap = walk_self.walk(LIBRARY)
+        self.assertGreaterEqual(sum(1 for address in lost if address in heap.by_address), 1990)
+
 
 @unittest.skipUnless(has("pandas"), "no pandas here")
 class PandasTest(Case):

@@ -6,7 +6,7 @@ namespace lowtide::probe::cpython {
 namespace {
 // struct pool_header
 inline constexpr int kBlocksUsed = 0, kArenaIndex = 32, kSizeClass = 36, kNextOffset = 40,
-                     kHeader = 48;
+                     kLastOffset = 44, kHeader = 48;
 inline constexpr size_t kFirstSlots = 1 << 12;
 inline constexpr uint32_t kMostArenas = 1 << 20;
 }  // namespace
@@ -26,20 +26,26 @@ bool Pools::holds(Address address) const {
   for (size_t i = (pool >> 12) * 0x9e3779b97f4a7c15ull >> 32 & (slot_count_ - 1); slots_[i];
        i = (i + 1) & (slot_count_ - 1))
     if (slots_[i] == pool) return true;
-  return false;
+  return reads_as_pool(pool);
+}
+
+// A pool that holds nothing but lost objects was never met. Its header says the size of its blocks
+// twice, as a class and as the offset of the last one.
+bool Pools::reads_as_pool(Address pool) const {
+  if (!copy_->readable(pool, kHeader)) return false;
+  uint64_t size = (uint64_t{at<uint32_t>(pool, kSizeClass)} + 1) * 16;
+  uint32_t used = at<uint32_t>(pool, kBlocksUsed), next = at<uint32_t>(pool, kNextOffset);
+  return size <= 512 && at<uint32_t>(pool, kLastOffset) == pool_size_ - size && used != 0 &&
+         used <= pool_size_ / size && next > kHeader && next <= pool_size_ &&
+         at<uint32_t>(pool, kArenaIndex) < kMostArenas;
 }
 
 bool Pools::could_start(Address block, uint64_t bytes) const {
   Address pool = block & ~(pool_size_ - 1);
-  for (size_t i = (pool >> 12) * 0x9e3779b97f4a7c15ull >> 32 & (slot_count_ - 1); slots_[i];
-       i = (i + 1) & (slot_count_ - 1))
-    if (slots_[i] == pool) {
-      uint64_t size = (uint64_t{at<uint32_t>(pool, kSizeClass)} + 1) * 16;
-      uint64_t offset = block - pool;
-      return offset >= kHeader && (offset - kHeader) % size == 0 && bytes <= size &&
-             offset < at<uint32_t>(pool, kNextOffset);
-    }
-  return true;
+  uint64_t size = (uint64_t{at<uint32_t>(pool, kSizeClass)} + 1) * 16;
+  uint64_t offset = block - pool;
+  return offset >= kHeader && (offset - kHeader) % size == 0 && bytes <= size &&
+         offset < at<uint32_t>(pool, kNextOffset);
 }
 
 void Pools::add(Address pool, uint64_t bytes) {

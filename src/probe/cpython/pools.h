@@ -5,7 +5,7 @@
 //
 //     arena 256 KiB (1 MiB from 3.10) = pools of 4 KiB (16 KiB) = a header and blocks of one size
 //
-// A pool in which no object was met is not seen, so "in use" is a little low.
+// A pool in which no object was met is not counted, so "in use" is a little low.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,14 +24,16 @@ class Pools {
     Address pool = block & ~(pool_size_ - 1);
     if (pool != last_) add(pool, bytes);
   }
-  bool holds(Address address) const;  // in a pool that `note` has seen
-  // False if this lies in a pool that `note` has seen and no block in use could start here.
+  // In a pool: one that `note` has seen, or memory that reads as one.
+  bool holds(Address address) const;
+  // Of an address that it holds: could a block in use begin here?
   bool could_start(Address block, uint64_t bytes) const;
   uint64_t bytes_in_use() const { return in_use_; }
   uint64_t bytes_of_arenas() const;
 
  private:
   void add(Address pool, uint64_t bytes);
+  bool reads_as_pool(Address pool) const;
 
   lowtide_copy* copy_ = nullptr;
   Address pool_size_ = 0, arena_size_ = 0;
