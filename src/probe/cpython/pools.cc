@@ -55,15 +55,11 @@ void Pools::add(Address pool, uint64_t bytes) {
     last_ = pool;
     return;
   }
-  if (!copy_->readable(pool, kHeader)) return;
-  uint32_t size_class = at<uint32_t>(pool, kSizeClass), arena = at<uint32_t>(pool, kArenaIndex);
-  uint32_t used = at<uint32_t>(pool, kBlocksUsed);
-  uint32_t next = at<uint32_t>(pool, kNextOffset);
-  uint64_t block = (uint64_t{size_class} + 1) * 16;
   // Not from pymalloc (PYTHONMALLOC=malloc, another allocator): the header is somebody's data.
-  if (size_class >= 32 || block < bytes || block > bytes + 15 || arena >= kMostArenas ||
-      used == 0 || used > pool_size_ / block || next > pool_size_ + block)
-    return;
+  if (!reads_as_pool(pool)) return;
+  uint32_t arena = at<uint32_t>(pool, kArenaIndex), used = at<uint32_t>(pool, kBlocksUsed);
+  uint64_t block = (uint64_t{at<uint32_t>(pool, kSizeClass)} + 1) * 16;
+  if (block < bytes || block > bytes + 15) return;
   if (count_ + 1 > slot_count_ / 2) {
     size_t larger = slot_count_ * 2;
     auto* slots = static_cast<Address*>(copy_->arena.map(larger * sizeof(Address)));
