@@ -25,6 +25,7 @@ namespace {
 constexpr double kFinishLimit = 10;       // seconds we wait for a heap after the command has ended
 constexpr double kRelayLimit = 1;         // seconds we wait for the last of a relayed output
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
+constexpr double kAccountPatience = 2;
 constexpr double kMostAccountDistance = 60;
 constexpr std::size_t kMostAccounts = 24;        // processes whose smaps is read
 constexpr int kMostLooks = 6;                    // for a runtime in a process
@@ -252,7 +253,10 @@ void Recorder::tick(double at) {
     writer_.put(sample);
   }
   if (at >= next_runtimes_) find_runtimes(at);
-  if (at >= next_account_) take_account(at);
+  // Of pages that a copy of ours shares only half would be seen; but late is better than never.
+  if (at >= next_account_ && (at > next_account_ + kAccountPatience || !tree_->copied())) {
+    take_account(at);
+  }
   if (captures_) captures_->start(at, static_cast<double>(lines_.round_count()));
   if (at >= next_settle_) {
     take_rounds();
@@ -438,9 +442,10 @@ void Recorder::on_heap(const recording::HeapInfo& info) {
     runtime_of_[info.process] = info.runtime;
     if (const watch::Member* member = tree_->find(info.process)) put_process(*member);
   }
-  // What smaps says belongs to what the heap says, if it can be had at once.
-  const double at = now();
-  if (!child_ended_ && at >= next_account_ - account_distance_ / 2) take_account(at);
+  // What smaps says belongs to what the heap says, as soon as the copy that gave it is gone.
+  if (const double at = now(); at >= next_account_ - account_distance_ / 2) {
+    next_account_ = std::min(next_account_, at);
+  }
 }
 
 }  // namespace lowtide::cli

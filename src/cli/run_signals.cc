@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/run_signals.h"
 
+#include <poll.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
@@ -16,8 +17,12 @@ int last_status;
 std::string last_words;
 
 void leave(int) {
-  [[maybe_unused]] const ssize_t told =
-      ::write(STDERR_FILENO, last_words.data(), last_words.size());
+  // Nobody may be reading any more: then there is nobody to tell.
+  pollfd listener{STDERR_FILENO, POLLOUT, 0};
+  if (::poll(&listener, 1, 0) > 0 && (listener.revents & POLLOUT) != 0) {
+    [[maybe_unused]] const ssize_t told =
+        ::write(STDERR_FILENO, last_words.data(), last_words.size());
+  }
   ::_exit(last_status);
 }
 

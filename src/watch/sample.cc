@@ -239,6 +239,7 @@ void Sampler::State::spend(const ProcessTree& process_tree, double now) {
     credit = std::min(credit + (now - credited) * options.rollup_share, options.rollup_share);
   }
   credited = now;
+  if (process_tree.copied()) return;
   const std::vector<std::int64_t>& running = process_tree.running_ids();
   double apart = options.rollup_seconds * (running.size() == 1 ? kAlone : 1);
   if (to_measure.empty() && credit > 0 && now - pass_began >= apart && !running.empty()) {

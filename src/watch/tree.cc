@@ -463,6 +463,12 @@ void ProcessTree::ignore(std::int32_t pid) {
   if (pid > 0) state_->ignored.insert(pid);
 }
 
+bool ProcessTree::copied() const {
+  return std::any_of(state_->ignored.begin(), state_->ignored.end(), [&](std::int32_t pid) {
+    return access((state_->roots.proc + "/" + std::to_string(pid)).c_str(), F_OK) == 0;
+  });
+}
+
 void ProcessTree::expect_copy(std::int32_t pid) {
   auto found = state_->by_pid.find(pid);
   if (found == state_->by_pid.end()) return;

@@ -104,6 +104,9 @@ class ProcessTree {
   // This process is about to be copied by its probe: one child of its, named kCopyName, will come
   // and go that is not its own.
   void expect_copy(std::int32_t pid);
+  // Whether one of those that are ignored is there now. It shares its maker's pages, and as long as
+  // it does what is counted by share (Pss) shows half of them.
+  bool copied() const;
 
   // Everyone who runs, and those who ended until kEndedKept others have: a week of short processes
   // must not fill the recorder. nullptr: forgotten, or never was. A pointer is good until then.

@@ -184,6 +184,19 @@ print(sorted((int(n), c) for n, c in seen.items()), flush=True)
         self.assertEqual(process.wait(30), 0)
         process.stdout.close()
 
+    def test_judging_can_be_interrupted(self):
+        reading, writing = os.pipe()
+        fill = ("import os\nos.set_blocking(2, False)\ntry:\n  while True: os.write(2, b'x' * 4096)\n"
+                "except BlockingIOError: pass\nos.set_blocking(2, True); os._exit(6)")
+        process = self.start([sys.executable, "-c", fill], ("-o", "x.tide"), stderr=writing)
+        os.close(writing)
+        time.sleep(1.5)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        self.assertEqual(process.wait(10), 6)
+        os.close(reading)
+        self.assertEqual(self.report(self.path("x.tide")).returncode, 0)
+
     def test_timeout_nohup_and_the_background(self):
         self.same(["timeout", "0.5", "sleep", "20"])
         done = self.bare(["timeout", "1", *self.command(["sleep", "20"])])
