@@ -28,6 +28,7 @@ namespace {
 // What is asked about and every way it is held: the same shape as a suspect of a run, so that it
 // reads and draws the same.
 struct Held {
+  bool one = false;  // an object that was asked for, not a suspect
   heap::Suspect suspect;
   std::string where;  // "train.tide, heap 8 of 8, at 41 s"
   std::int64_t garbage = 0;
@@ -111,6 +112,7 @@ Result<Held> holders_of_object(const HeapChoice& choice, const std::string& obje
     held.where = choice.name;
     held.suspect.type = std::string(graph.type(n));
     held.suspect.content = std::string(graph.label(n));
+    held.one = true;
     held.suspect.count = 1;
     held.suspect.retained = heap::dominators(graph).retained[n];
     if (!tree.reaches(n)) held.garbage = 1;
@@ -131,8 +133,10 @@ Result<Held> holders_of_suspect(const HoldersOptions& options) {
   if (!reader) return reader.error();
   const report::Findings findings = conclusion_of(**reader, path);
   if (options.suspect < 1 || static_cast<std::size_t>(options.suspect) > findings.suspects.size()) {
-    return Error{Code::NotFound, fmt::format("{} has {} suspects, there is no number {}", path,
-                                             findings.suspects.size(), options.suspect)};
+    return Error{
+        Code::NotFound,
+        fmt::format("{} has {} suspect{}, there is no number {}", path, findings.suspects.size(),
+                    findings.suspects.size() == 1 ? "" : "s", options.suspect)};
   }
   Held held;
   held.suspect = findings.suspects[static_cast<std::size_t>(options.suspect) - 1].what;
@@ -142,9 +146,11 @@ Result<Held> holders_of_suspect(const HoldersOptions& options) {
 
 void print_text(const Held& held) {
   const heap::Suspect& suspect = held.suspect;
-  std::string text = fmt::format(
-      "{}\n\n{} {}{}{}, retaining {}\n", held.where, count_text(suspect.count), suspect.type,
-      suspect.content.empty() ? "" : " ", suspect.content, to_text(suspect.retained));
+  const std::string& content = suspect.content;  // of one object: its label
+  std::string text =
+      fmt::format("{}\n\n{} {}{}, retaining {}{}\n", held.where, count_text(suspect.count),
+                  suspect.type, held.one && !content.empty() ? " " + content : "",
+                  to_text(suspect.retained), held.one || content.empty() ? "" : " as " + content);
   if (held.garbage > 0) {
     text += fmt::format("{} of them are garbage: no root reaches them\n", count_text(held.garbage));
   }
