@@ -20,8 +20,11 @@ std::vector<std::int64_t> CaptureSchedule::stored(std::int64_t id, double asked,
   }
   const bool young = asked - started_ < kYoung;
   const double factor = ++taken_ < kEarly ? kEarlyFactor : young ? kYoungFactor : 1;
-  next_ =
-      asked + std::max({distance_, pause / (kPauseShare * factor), walk / (kWalkShare * factor)});
+  // Numerical Recipes' generator: any will do, and the same run shall be asked at the same times.
+  random_ = random_ * 1664525u + 1013904223u;
+  const double swing = static_cast<double>(random_ >> 8) / (1u << 24) * 2 - 1;
+  next_ = asked + std::max({distance_ * (1 + kSwing * swing), pause / (kPauseShare * factor),
+                            walk / (kWalkShare * factor)});
   return dropped;
 }
 

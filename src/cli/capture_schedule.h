@@ -10,6 +10,9 @@
 //     1 2 3 4 5 6 7 8      distance d
 //     1   3   5   7   9    distance 2d ...
 //
+// Each distance swings a little: in step with a program that builds something anew every second,
+// evenly spaced heaps would show it growing for as long as they drift through its period.
+//
 // Two budgets stretch the distance: the program may be stopped for at most kPauseShare of the
 // time, and the copies may use at most kWalkShare of one core. The first kEarly heaps may cost
 // kEarlyFactor times as much, and those of the first kYoung seconds kYoungFactor times: without
@@ -25,6 +28,7 @@ class CaptureSchedule {
   static constexpr std::size_t kMost = 8;
   static constexpr double kFirstAge = 0.35;  // seconds: the interpreter has mostly started
   static constexpr double kFirstDistance = 0.4;
+  static constexpr double kSwing = 0.3;  // of a distance, either way
   static constexpr double kPauseShare = 0.01;
   static constexpr double kWalkShare = 0.10;
   static constexpr std::size_t kEarly = 5;
@@ -49,6 +53,7 @@ class CaptureSchedule {
   double started_;
   double next_;
   std::size_t taken_ = 0;
+  std::uint32_t random_ = 1;
   double distance_ = kFirstDistance;
   double retry_ = 0.2;
   std::vector<std::int64_t> kept_;

@@ -13,7 +13,8 @@ namespace {
 constexpr double kNearlyAll = 0.85;
 // Of a tuple or a dict, what the class inside must be for the class to give the name.
 constexpr double kMuch = 0.4;
-constexpr int kDeepest = 16;  // hops from an entry to what names it
+constexpr std::int64_t kKeysOfOne = 16;  // of a cache, at the most, that lead to one object
+constexpr int kDeepest = 16;             // hops from an entry to what names it
 
 std::int64_t part(std::int64_t whole, double share) {
   return static_cast<std::int64_t>(static_cast<double>(whole) * share);
@@ -211,7 +212,10 @@ Growth::Pick Growth::pick(ShapeIndex entry) const {
 
 // The entry is nobody's class: the best-known class that what it leads to is for the most part.
 Growth::Pick Growth::below_plumbing(ShapeIndex entry) const {
+  // Several keys may lead to one object: a method that is cached by its arguments, self among them.
+  const std::int64_t keys_each = edge_text(entry) == "[key]" ? kKeysOfOne : 2;
   const std::int64_t half = std::max<std::int64_t>(1, rises_[entry].count / 2);
+  const std::int64_t few = std::max<std::int64_t>(1, rises_[entry].count / keys_each);
   const double share = fame(entry) == Fame::Function ? kNearlyAll : kMuch;
   const std::int64_t least = part(rises_[entry].below, share);
   Pick best{entry, fame(entry)};
@@ -220,8 +224,9 @@ Growth::Pick Growth::below_plumbing(ShapeIndex entry) const {
     std::vector<ShapeIndex> next;
     for (const ShapeIndex at : level) {
       for (ShapeIndex c = first_child_[at]; c != kNoShape; c = next_sibling_[c]) {
-        if (rises_[c].count < half || rises_[c].below < least) continue;
         const Fame known = fame(c);
+        const bool enough = rises_[c].count >= (known == Fame::User ? few : half);
+        if (!enough || rises_[c].below < least) continue;
         const bool better =
             known > best.fame || (known == best.fame && rises_[c].below > rises_[best.shape].below);
         if (known >= Fame::Function && better) best = {c, known};

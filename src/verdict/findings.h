@@ -50,6 +50,7 @@ struct Live {
   double garbage_gain = 0;
   bool rises = false;    // in each interval, still at the end, by something that matters
   bool goes_on = false;  // and in the last interval about as fast as usual
+  bool even = false;     // and in no interval at less than a third or more than thrice that
   bool flat = false;     // known not to grow as the floor does
 
   double gain() const { return last - first; }

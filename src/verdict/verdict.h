@@ -94,8 +94,8 @@ struct Verdict {
 //     objects that grow in every interval (the sentence says then what else it could be), or a
 //     kill at the limit.
 //
-// Live bytes that rise in every one of 4 heap graphs, with suspects, accuse though the floor is
-// flat. What fails by a little is `Undecided`, and the sentence says what would decide it.
+// Live bytes that rise evenly over 6 heap graphs, with suspects, accuse though the floor is flat.
+// What fails by a little is `Undecided`, and the sentence says what would decide it.
 //
 // Tested on made-up runs (shapes_test.cc): of 21 shapes that do not leak at most 1 in 100 is
 // accused; of leaks that grow by 3 times the band which holds 95 % of their noise, 99 in 100 are

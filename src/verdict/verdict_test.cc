@@ -167,12 +167,29 @@ TEST(Verdict, AFloorThatSlowsIsALeakWhereGraphsGoOnRising) {
 }
 
 TEST(Verdict, SeesALeakInMemoryTheProcessAlreadyHad) {
-  Evidence evidence = with_live(rising(60, 0, 1.5), 50 * kMiB, 0.1 * kMiB, 5);
+  Evidence evidence = with_live(rising(60, 0, 1.5), 50 * kMiB, 0.1 * kMiB, 8);
   evidence.growing_suspects = true;
   const Verdict verdict = judge(evidence);
   EXPECT_EQ(verdict.name, Name::Leak);
   EXPECT_NEAR(verdict.rate_per_second, 0.1 * kMiB, 0.01 * kMiB);
   EXPECT_NEAR(verdict.rate_per_round, 0.15 * kMiB, 0.01 * kMiB);
+}
+
+TEST(Verdict, IsNotMovedByFewOrUnevenGraphsOverAFlatFloor) {
+  const auto judge_graphs = [](const std::vector<double>& mebibytes) {
+    Evidence evidence = rising(60, 0, 1.5);
+    evidence.growing_suspects = true;
+    for (std::size_t i = 0; i < mebibytes.size(); ++i) {
+      LivePoint point;
+      point.seconds = 10 + 9.0 * static_cast<double>(i);
+      point.bytes = static_cast<std::int64_t>(mebibytes[i] * kMiB);
+      evidence.live.push_back(point);
+    }
+    return judge(evidence).name;
+  };
+  EXPECT_EQ(judge_graphs({50, 51, 52, 53, 54}), Name::Undecided);
+  EXPECT_EQ(judge_graphs({50, 51, 52, 52.1, 53, 57}), Name::Undecided);
+  EXPECT_EQ(judge_graphs({50, 51, 52, 53, 54, 55}), Name::Leak);
 }
 
 TEST(Verdict, SeesALeakBetweenTheStairsOfTheAllocator) {
