@@ -7,7 +7,7 @@ need_to_build="g++ cmake ninja-build pkg-config libsqlite3-dev libzstd-dev libfm
   nlohmann-json3-dev"
 need_to_draw="librsvg2-bin fonts-dejavu-core graphviz"
 # gcc is there with g++; python3-dev is what the tests of the walker are compared with.
-need_to_test="libgtest-dev libbenchmark-dev clang-14 clang-format-14 python3"
+need_to_test="libgtest-dev libbenchmark-dev clang-14 clang-format-14 python3 python3-venv"
 
 say() { printf 'lowtide: %s\n' "$*" >&2; }
 
