@@ -110,6 +110,12 @@ std::string remedy(const Findings& findings, double more_seconds) {
 
 std::string short_text(const Findings& findings) {
   const double need = std::max(5.0, 2 * findings.run_seconds) - findings.run_seconds;
+  if (findings.run_seconds < 1) {
+    return fmt::format(
+        "it ended within {}, too soon to be judged; {}",
+        findings.run_seconds < 0.1 ? "a moment" : duration_text(findings.run_seconds),
+        remedy(findings, need));
+  }
   return fmt::format("the run of {} gave {} low-water marks and {} are needed to judge; {}",
                      duration_text(findings.run_seconds), findings.floor.windows.size(),
                      kLeastFloors, remedy(findings, need));
