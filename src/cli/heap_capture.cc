@@ -132,8 +132,8 @@ Result<std::unique_ptr<HeapCapture>> HeapCapture::ask(const RunFolder& folder, l
   address.sun_family = AF_UNIX;
   if (capture->socket_path_.size() >= sizeof address.sun_path) {
     return Error{Code::Invalid, fmt::format("the path {} is too long for a socket; set TMPDIR to a "
-                                          "shorter folder",
-                                          capture->socket_path_)};
+                                            "shorter folder",
+                                            capture->socket_path_)};
   }
   capture->socket_path_.copy(address.sun_path, sizeof address.sun_path - 1);
   capture->listener_.reset(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));

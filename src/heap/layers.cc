@@ -290,10 +290,12 @@ void share_layers(const Graph& graph, const BitSet& grown, std::vector<HeldSet>&
       }
     }
   }
-  for (auto& [s, layer] : shared) {
-    const bool known = std::any_of(sets[s].layers.begin(), sets[s].layers.end(),
-                                   [&](const Layer& other) { return other.key == layer.key; });
-    if (!known) sets[s].layers.push_back(std::move(layer));
+  for (auto& entry : shared) {
+    std::vector<Layer>& layers = sets[entry.first].layers;
+    const bool known = std::any_of(layers.begin(), layers.end(), [&](const Layer& other) {
+      return other.key == entry.second.key;
+    });
+    if (!known) layers.push_back(std::move(entry.second));
   }
 }
 

@@ -47,31 +47,32 @@ std::int64_t garbage_count(const Census& census);
 
 // One way of holding: a retaining path from a named root, folded.
 struct Holder {
-  std::vector<std::string> path;  // {"module pipeline", "._history : list", "[*] : Result", ".frame : DataFrame"}
-  std::string text;               // "module pipeline → _history : list → [*] → Result.frame"
-  std::string root;               // "module pipeline", "frame main in train.py:41", "native reference"
-  std::int64_t count = 0;         // of the suspect's growth, how many are held this way
-  Bytes freed_if_only_this;       // what goes if this way of holding alone goes
+  std::vector<std::string>
+      path;  // {"module pipeline", "._history : list", "[*] : Result", ".frame : DataFrame"}
+  std::string text;          // "module pipeline → _history : list → [*] → Result.frame"
+  std::string root;          // "module pipeline", "frame main in train.py:41", "native reference"
+  std::int64_t count = 0;    // of the suspect's growth, how many are held this way
+  Bytes freed_if_only_this;  // what goes if this way of holding alone goes
 };
 
 struct Suspect {
-  std::string type;                  // the class a person knows: "pandas.DataFrame"
-  std::int64_t count = 0;            // grown from the first snapshot to the last
-  double count_per_round = 0;        // 0 where there are no rounds
+  std::string type;            // the class a person knows: "pandas.DataFrame"
+  std::int64_t count = 0;      // grown from the first snapshot to the last
+  double count_per_round = 0;  // 0 where there are no rounds
   double count_per_second = 0;
-  Bytes retained;                    // grown; never two links of a chain added up
-  Bytes freed_if_all;                // what goes if every holder below goes
-  std::string content;               // what the bytes are: "float64 arrays (2000, 20)"; may be ""
-  std::vector<Holder> holders;       // best first; all shapes that hold it
-  bool garbage = false;              // unreachable cycles that no collection takes
-  std::string reason;                // of garbage: "the collector is switched off", "has __del__" …
-  std::uint64_t fingerprint = 0;     // of type and path shapes: the same in the next run
-  double confidence = 0;             // 0..1: intervals that rose, and how evenly
+  Bytes retained;                 // grown; never two links of a chain added up
+  Bytes freed_if_all;             // what goes if every holder below goes
+  std::string content;            // what the bytes are: "float64 arrays (2000, 20)"; may be ""
+  std::vector<Holder> holders;    // best first; all shapes that hold it
+  bool garbage = false;           // unreachable cycles that no collection takes
+  std::string reason;             // of garbage: "the collector is switched off", "has __del__" …
+  std::uint64_t fingerprint = 0;  // of type and path shapes: the same in the next run
+  double confidence = 0;          // 0..1: intervals that rose, and how evenly
 };
 
 struct SuspectOptions {
-  std::size_t most = 8;               // suspects returned at the most
-  Bytes least_bytes{64 * 1024};       // growth below both of these is nobody's leak
+  std::size_t most = 8;          // suspects returned at the most
+  Bytes least_bytes{64 * 1024};  // growth below both of these is nobody's leak
   std::int64_t least_count = 8;
 };
 

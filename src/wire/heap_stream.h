@@ -60,15 +60,15 @@ struct lowtide_ask {
 
 /* How one object holds another. heap::EdgeKind has the same values. */
 enum lowtide_edge_kind {
-  LOWTIDE_EDGE_ATTRIBUTE = 0, /* o.name: __slots__, tp_members, inline instance values */
-  LOWTIDE_EDGE_ITEM = 1,      /* o[7]: list, tuple, deque; the name is the index */
-  LOWTIDE_EDGE_KEY = 2,       /* the value at a dict key; name: the key's text, see below */
+  LOWTIDE_EDGE_ATTRIBUTE = 0,  /* o.name: __slots__, tp_members, inline instance values */
+  LOWTIDE_EDGE_ITEM = 1,       /* o[7]: list, tuple, deque; the name is the index */
+  LOWTIDE_EDGE_KEY = 2,        /* the value at a dict key; name: the key's text, see below */
   LOWTIDE_EDGE_KEY_OBJECT = 3, /* the key object itself */
-  LOWTIDE_EDGE_LOCAL = 4,     /* a frame's local variable */
-  LOWTIDE_EDGE_CLOSURE = 5,   /* a free variable of a function: function -> value, one hop */
-  LOWTIDE_EDGE_INTERNAL = 6,  /* plumbing a person does not name: __dict__, type, code ... */
-  LOWTIDE_EDGE_WEAK = 7,      /* holds nothing alive */
-  LOWTIDE_EDGE_NATIVE = 8,    /* to memory outside the runtime: a storage */
+  LOWTIDE_EDGE_LOCAL = 4,      /* a frame's local variable */
+  LOWTIDE_EDGE_CLOSURE = 5,    /* a free variable of a function: function -> value, one hop */
+  LOWTIDE_EDGE_INTERNAL = 6,   /* plumbing a person does not name: __dict__, type, code ... */
+  LOWTIDE_EDGE_WEAK = 7,       /* holds nothing alive */
+  LOWTIDE_EDGE_NATIVE = 8,     /* to memory outside the runtime: a storage */
 };
 
 /* The name of a KEY edge is the key's own text where the dict is a namespace (a module's, a

@@ -12,6 +12,9 @@
 
 /* NOLINTBEGIN(modernize-use-nullptr): C has no nullptr. */
 
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* for AT_EMPTY_PATH, in C */
+#endif
 #include <elf.h>
 #include <fcntl.h>
 #include <stdint.h>

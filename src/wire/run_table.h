@@ -61,11 +61,11 @@ enum lowtide_answer {
 };
 
 struct lowtide_allocator {
-  uint64_t updated_ns;  /* CLOCK_MONOTONIC; 0: never */
-  uint64_t in_use;      /* bytes handed out by glibc's malloc, mmapped chunks included */
-  uint64_t free;        /* bytes malloc keeps: free chunks of every arena, top included */
-  uint64_t mapped;      /* of in_use, chunks that have a mapping of their own */
-  uint64_t releasable;  /* of free, what malloc_trim would give back from the top */
+  uint64_t updated_ns; /* CLOCK_MONOTONIC; 0: never */
+  uint64_t in_use;     /* bytes handed out by glibc's malloc, mmapped chunks included */
+  uint64_t free;       /* bytes malloc keeps: free chunks of every arena, top included */
+  uint64_t mapped;     /* of in_use, chunks that have a mapping of their own */
+  uint64_t releasable; /* of free, what malloc_trim would give back from the top */
 };
 
 struct lowtide_slot {
@@ -73,8 +73,8 @@ struct lowtide_slot {
   int32_t pid;
   uint64_t started_ns; /* CLOCK_MONOTONIC when the slot was claimed (exec claims anew) */
 
-  uint32_t request; /* 0 or the id of what is asked for, atomic */
-  uint32_t answer;  /* enum lowtide_answer, atomic */
+  uint32_t request;      /* 0 or the id of what is asked for, atomic */
+  uint32_t answer;       /* enum lowtide_answer, atomic */
   uint64_t lock_wait_ns; /* of the last request: waiting for the interpreter's lock */
   uint64_t pause_ns;     /* of the last request: the lock held, so the program stopped */
 
@@ -97,7 +97,7 @@ struct lowtide_line {
   uint64_t ns; /* CLOCK_MONOTONIC; written last, 0 while the entry is being written */
   int32_t pid;
   uint32_t shape;
-  uint32_t matched; /* the round pattern was found in it */
+  uint32_t matched;  /* the round pattern was found in it */
   uint32_t sequence; /* low 32 bits of the entry's position in lines_written, to see overruns */
 };
 
