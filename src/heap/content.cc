@@ -44,6 +44,18 @@ void Content::add_named(const Graph& graph, NodeId n) {
   label_ = named_ == 1 ? std::string(graph.label(n)) : common_label(label_, graph.label(n));
 }
 
+void Content::add(const Content& other) {
+  for (const auto& [type, more] : other.parts_) {
+    Part& part = parts_[type];
+    part.bytes += more.bytes;
+    part.count += more.count;
+    part.flags |= more.flags;
+    if (more.lead > part.lead) part.label = more.label;
+    part.lead = std::max(part.lead, more.lead);
+  }
+  total_ += other.total_;
+}
+
 std::string Content::part_text(const Graph& graph, NameId type, const Part& part,
                                bool itself) const {
   const std::string_view text = graph.names().text(type);

@@ -17,6 +17,8 @@ class Content {
   void add(const Graph& graph, NodeId n, NodeId owner);
   // A node that is one of the things themselves.
   void add_named(const Graph& graph, NodeId n);
+  // All of another's bytes.
+  void add(const Content& other);
 
   // `type` is that of the things; "" where there is nothing to add to it.
   std::string text(const Graph& graph, NameId type) const;

@@ -29,6 +29,7 @@ struct Draft {
   HeldSet held;
   Content content;
   double kept = 1;  // of those the last snapshot but one had, how many are still there
+  std::int64_t native_bytes = 0;  // grown, of native drafts that this one explains
 
   const Candidate& first() const { return parts.front(); }
   std::int64_t count() const {
@@ -39,7 +40,7 @@ struct Draft {
   std::int64_t bytes() const {
     std::int64_t sum = 0;
     for (const Candidate& part : parts) sum += part.bytes;
-    return sum;
+    return sum + native_bytes;
   }
 };
 
@@ -72,6 +73,7 @@ class Investigation {
     choose_nodes();
     drop_the_churning();
     find_holders();
+    give_native_to_its_class();
     drop_the_explained();
     describe();
     std::vector<Suspect> out;
@@ -297,6 +299,67 @@ class Investigation {
     find_layers(graph_, tree_, shapes_, grown_, sets);
     for (std::size_t i = 0; i < drafts_.size(); ++i) drafts_[i].held = std::move(sets[i]);
     std::erase_if(drafts_, [](const Draft& draft) { return draft.held.layers.empty(); });
+  }
+
+  // Storages and the nodes of a C++ library are how a class works: beside a class that hangs on
+  // the same container they are its bytes, not a second leak.
+  void give_native_to_its_class() {
+    std::vector<bool> given(drafts_.size());
+    for (std::size_t n = 0; n < drafts_.size(); ++n) {
+      if (!is_native(drafts_[n])) continue;
+      Draft* owner = nullptr;
+      for (Draft& draft : drafts_) {
+        if (draft.first().fame < Fame::Library || is_native(draft)) continue;
+        if (owner != nullptr && owner->bytes() >= draft.bytes()) continue;
+        if (hangs_on(drafts_[n], draft)) owner = &draft;
+      }
+      if (owner == nullptr) continue;
+      given[n] = true;
+      take_native(drafts_[n], *owner);
+    }
+    std::size_t at = 0;
+    std::erase_if(drafts_, [&](const Draft&) { return given[at++]; });
+  }
+
+  // No byte goes with both: what hangs on the owner is the owner's already.
+  static void take_native(const Draft& native, Draft& owner) {
+    owner.native_bytes += native.bytes();
+    owner.content.add(native.content);
+    owner.held.freed_together += native.held.freed_together;
+    for (const Layer& l : native.held.layers) {
+      const auto at = std::find_if(owner.held.layers.begin(), owner.held.layers.end(),
+                                   [&](const Layer& o) { return o.container == l.container; });
+      if (at != owner.held.layers.end()) at->freed_alone += l.freed_alone;
+    }
+  }
+
+  bool is_native(const Draft& draft) const {
+    if (name(draft.first().type).find("::") != std::string_view::npos) return true;
+    return std::all_of(draft.held.sample.begin(), draft.held.sample.end(), [this](NodeId n) {
+      return (graph_.flags(n) & (kStorage | kSynthetic)) != 0;
+    });
+  }
+
+  bool hangs_on(const Draft& native, const Draft& owner) const {
+    const NameId type = graph_.names().find(name(owner.first().type));
+    return std::all_of(native.held.layers.begin(), native.held.layers.end(), [&](const Layer& l) {
+      return std::any_of(owner.held.layers.begin(), owner.held.layers.end(), [&](const Layer& o) {
+        return o.key == l.key || leads_through(l.path, o.container, type);
+      });
+    });
+  }
+
+  // Does the path go through a container of this shape, and from there on through no class but
+  // `type`? Names of a module or an object are holders of their own, not one container.
+  bool leads_through(const Path& path, NodeId container, NameId type) const {
+    if (container == kSuperRoot || (graph_.flags(container) & kNamespace) != 0) return false;
+    bool through = false;
+    for (const EdgeId e : path) {
+      const NodeId n = graph_.target(e);
+      const bool other = (graph_.flags(n) & kUser) != 0 && graph_.type_id(n) != type;
+      through = shapes_.of(n) == shapes_.of(container) || (through && !other);
+    }
+    return through;
   }
 
   // The listener that holds a body is not a second leak beside the body, nor is the weak

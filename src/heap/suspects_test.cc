@@ -314,6 +314,99 @@ TEST(Suspects, ALinkedListFoldsAndIsNamedOnce) {
   EXPECT_NE(found[0].holders[0].text.find("×"), std::string::npos);
 }
 
+// Nodes with slots, each before it in the list.
+std::vector<NodeId> chain(Sketch& heap, int length, const char* link, std::int64_t payload = 0) {
+  std::vector<NodeId> nodes;
+  for (int i = 0; i < length; ++i) {
+    nodes.push_back(heap.object("__main__.Node", 32, 0, "", kClass));
+    heap.edge(nodes.back(), EdgeKind::Attribute, "value",
+              payload == 0 ? heap.object("builtins.int", 32, 0, "", 0)
+                           : heap.object("builtins.bytearray", 56, payload, "", 0));
+    if (i == 0) continue;
+    const bool next = std::string_view(link) == "next";
+    heap.edge(nodes[nodes.size() - (next ? 2 : 1)], EdgeKind::Attribute, link,
+              nodes[nodes.size() - (next ? 1 : 2)]);
+  }
+  return nodes;
+}
+
+TEST(Suspects, AChainThatGrowsAtItsHeadIsHeldByTheHead) {
+  for (const std::int64_t payload : {0, 1000}) {
+    const auto found = suspects_of([payload](Sketch& heap, int rounds) {
+      const NodeId head = chain(heap, 300 * rounds, "older", payload).back();
+      heap.module("__main__", {{"log", heap.instance("__main__.Log", {{"head", head}})}});
+    });
+    expect_only(found, "Node", "module __main__ → log → Log.head → Node.older ×", 300);
+    EXPECT_EQ(found[0].holders.size(), 1u);
+  }
+}
+
+TEST(Suspects, AChainThatGrowsAtItsTailIsHeldByTheHead) {
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    const std::vector<NodeId> nodes = chain(heap, 300 * rounds, "next");
+    heap.module("__main__", {{"head", nodes.front()}, {"tail", nodes.back()}});
+  });
+  expect_only(found, "Node", "module __main__ → head → Node.next ×", 300);
+}
+
+TEST(Suspects, AChainLinkedBothWaysIsOneSuspectHeldAtBothEnds) {
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    const std::vector<NodeId> nodes = chain(heap, 300 * rounds, "next");
+    for (std::size_t i = 1; i < nodes.size(); ++i) {
+      heap.edge(nodes[i], EdgeKind::Attribute, "prev", nodes[i - 1]);
+    }
+    const NodeId log =
+        heap.instance("__main__.Log", {{"head", nodes.front()}, {"tail", nodes.back()}});
+    heap.module("__main__", {{"books", heap.dict({{"a", log}})}});
+  });
+  expect_only(found, "Node", "module __main__ → books : dict → ['a'] → Log.head → Node.next ×",
+              300);
+  EXPECT_TRUE(holds(found[0], "Log.tail → Node.prev ×"));
+}
+
+TEST(Suspects, NativeMemoryBesideAClassInOneContainerIsTheClasss) {
+  // Such as a container of a C++ library shows that holds storages of its own beside its tensors.
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    std::vector<NodeId> losses;
+    for (int i = 0; i < rounds; ++i) {
+      losses.push_back(heap.object("torch.Tensor", 80, 0, "float32 ()", kClass));
+      const NodeId impl = heap.object("c10::TensorImpl", 192, 0, "", kSynthetic);
+      heap.edge(losses.back(), EdgeKind::Native, "", impl);
+    }
+    const NodeId kept = heap.list(losses);
+    for (int i = 0; i < rounds; ++i) {
+      heap.edge(kept, EdgeKind::Native, "",
+                heap.object("torch storage", 0, 40'000, "", kSynthetic | kStorage));
+    }
+    heap.module("train", {{"trainer", heap.instance("train.Trainer", {{"losses", kept}})}});
+  });
+  expect_only(found, "torch.Tensor",
+              "module train → trainer → Trainer.losses : list → [*] : Tensor");
+  EXPECT_GE(found[0].retained, Bytes{40 * 40'000});
+  EXPECT_GE(found[0].freed_if_all, found[0].retained);
+  EXPECT_EQ(found[0].holders[0].freed_if_only_this, found[0].freed_if_all);
+}
+
+TEST(Suspects, NativeMemoryWithAHolderOfItsOwnIsASuspect) {
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    std::vector<NodeId> losses;
+    NodeId sum = 0;
+    for (int i = 0; i < 20 * rounds; ++i) {
+      losses.push_back(heap.object("torch.Tensor", 80, 4'096, "float32 (1024,)", kClass));
+      const NodeId before = sum;
+      sum = heap.object("torch::autograd::AddBackward0", 192, 9'000, "", kSynthetic);
+      if (before != 0) heap.edge(sum, EdgeKind::Native, "", before);
+    }
+    const NodeId total = heap.object("torch.Tensor", 80, 4, "float32 ()", kClass);
+    heap.edge(total, EdgeKind::Native, "", sum);
+    heap.module("train", {{"losses", heap.list(losses)}, {"total", total}});
+  });
+  SCOPED_TRACE(all(found));
+  ASSERT_EQ(found.size(), 2u);
+  EXPECT_TRUE(holds(found[0], "module train → total"));
+  EXPECT_TRUE(holds(found[1], "module train → losses"));
+}
+
 TEST(Suspects, AGraphOfTensorsIsHeldByTheLossHistory) {
   const auto found = suspects_of([](Sketch& heap, int rounds) {
     std::vector<NodeId> losses;
