@@ -321,15 +321,18 @@ class Investigation {
     std::erase_if(drafts_, [&](const Draft&) { return given[at++]; });
   }
 
-  // No byte goes with both: what hangs on the owner is the owner's already.
+  // What goes with a layer that both have is the owner's already.
   static void take_native(const Draft& native, Draft& owner) {
     owner.native_bytes += native.bytes();
     owner.content.add(native.content);
-    owner.held.freed_together += native.held.freed_together;
+    std::vector<Layer>& known = owner.held.layers;
     for (const Layer& l : native.held.layers) {
-      const auto at = std::find_if(owner.held.layers.begin(), owner.held.layers.end(),
+      const auto same = [&](const Layer& o) { return o.key == l.key; };
+      if (std::any_of(known.begin(), known.end(), same)) continue;
+      owner.held.freed_together += l.freed_alone;
+      const auto at = std::find_if(known.begin(), known.end(),
                                    [&](const Layer& o) { return o.container == l.container; });
-      if (at != owner.held.layers.end()) at->freed_alone += l.freed_alone;
+      if (at != known.end()) at->freed_alone += l.freed_alone;
     }
   }
 

@@ -387,6 +387,26 @@ TEST(Suspects, NativeMemoryBesideAClassInOneContainerIsTheClasss) {
   EXPECT_EQ(found[0].holders[0].freed_if_only_this, found[0].freed_if_all);
 }
 
+TEST(Suspects, ASumThatKeepsTheLossesIsTheirSecondHolder) {
+  const auto found = suspects_of([](Sketch& heap, int rounds) {
+    std::vector<NodeId> losses;
+    NodeId sum = 0;
+    for (int i = 0; i < 20 * rounds; ++i) {
+      losses.push_back(heap.object("torch.Tensor", 80, 4'096, "float32 (1024,)", kClass));
+      const NodeId before = sum;
+      sum = heap.object("torch::autograd::AddBackward0", 192, 0, "", kSynthetic);
+      heap.edge(sum, EdgeKind::Native, "", losses.back());
+      if (before != 0) heap.edge(sum, EdgeKind::Native, "", before);
+    }
+    const NodeId total = heap.object("torch.Tensor", 80, 4, "float32 ()", kClass);
+    heap.edge(total, EdgeKind::Native, "", sum);
+    heap.module("train", {{"losses", heap.list(losses)}, {"total", total}});
+  });
+  expect_only(found, "torch.Tensor", "module train → losses : list → [*] : Tensor", 20);
+  EXPECT_TRUE(holds(found[0], "module train → total"));
+  EXPECT_LE(found[0].freed_if_all, Bytes{1000 * (80 + 4'096 + 192)});
+}
+
 TEST(Suspects, NativeMemoryWithAHolderOfItsOwnIsASuspect) {
   const auto found = suspects_of([](Sketch& heap, int rounds) {
     std::vector<NodeId> losses;
