@@ -27,6 +27,7 @@ constexpr double kRelayLimit = 1;         // seconds we wait for the last of a r
 constexpr double kGuardInterval = 0.005;  // between two looks at the limit while a copy lives
 constexpr double kAccountPatience = 2;
 constexpr double kMostAccountDistance = 60;
+constexpr double kRollupShare = 0.002;           // of a core, for what is shared
 constexpr std::size_t kMostAccounts = 24;        // processes whose smaps is read
 constexpr int kMostLooks = 6;                    // for a runtime in a process
 constexpr std::uint64_t kMostRounds = 1u << 20;  // stored: some 20 MiB
@@ -77,6 +78,7 @@ recording::End Recorder::watch_to_the_end(pid_t child, const std::vector<pid_t>&
   tree_ = std::make_unique<watch::ProcessTree>(watch::Roots{}, std::vector<std::int32_t>{child},
                                                tree_options);
   watch::Sampler::Options sampler_options;
+  sampler_options.rollup_share = kRollupShare;
   sampler_options.clock = [this] { return now(); };
   sampler_ = std::make_unique<watch::Sampler>(watch::Roots{}, sampler_options);
   for (const pid_t pid : ours) tree_->ignore(pid);
@@ -355,7 +357,8 @@ void Recorder::find_runtimes(double at) {
     if (!member || runtime_of_.contains(id)) continue;
     // An interpreter may be mapped late, but not for ever: looks at 0, 0.5, 1.5, 3.5 … seconds.
     Look& look = runtime_looks_[id];
-    if (look.times >= kMostLooks || at < look.next) continue;
+    if (look.times >= kMostLooks || at < look.next || look.resident == member->resident) continue;
+    look.resident = member->resident;  // who stands still maps no interpreter either
     look.next = at + 0.5 * (1 << look.times++);
     const std::string runtime = runtimes_.runtime_of(member->pid);
     if (runtime.empty()) continue;

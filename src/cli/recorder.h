@@ -48,6 +48,7 @@ class Recorder {
   struct Look {  // for a runtime
     double next = 0;
     int times = 0;
+    std::int64_t resident = -1;  // at the last one
   };
   struct Accounted {
     std::int64_t resident = 0;  // of the moment, by which a change is seen

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# verdict: steady | warming-up | levelling-off | retained-by-allocator | burst | undecided
+# verdict: steady | warming-up | levelling-off | retained-by-allocator | burst | undecided | page-cache
 # repeat: 6
 # A third into the run the first request of its kind imports a dozen modules.
 import importlib
