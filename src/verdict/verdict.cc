@@ -241,8 +241,9 @@ void choose_name(Findings& findings, const Evidence& evidence, const std::vector
       return name_as(findings, Name::LevellingOff, Because::Slows);
     case Motion::Stepping:
     case Motion::Unsure:
-      // The floor rises somehow, and what is alive rises in every interval.
-      if (heap_accuses) return judge_rising(findings, evidence, rounds);
+      // The floor rises somehow, and what is alive rises in every interval, evenly: a size that
+      // wanders may go up six times in a row, but not by the same each time.
+      if (heap_accuses && findings.live.even) return judge_rising(findings, evidence, rounds);
       return name_as(findings, Name::Undecided,
                      findings.floor.motion == Motion::Unsure ? Because::Unsure : Because::FewSteps);
     case Motion::Quiet:
