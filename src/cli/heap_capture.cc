@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -89,32 +88,6 @@ StreamFacts stream_facts(std::string_view first_bytes, std::string_view last_byt
   return facts;
 }
 
-struct HeapCapture::Compressor {
-  // Level 1 with a small window: 1 MiB of state, in a recorder that has to stay small.
-  Compressor() : stream(ZSTD_createCStream()), out(ZSTD_CStreamOutSize()) {
-    ZSTD_CCtx_setParameter(stream, ZSTD_c_compressionLevel, 1);
-    ZSTD_CCtx_setParameter(stream, ZSTD_c_windowLog, 19);
-  }
-  ~Compressor() { ZSTD_freeCStream(stream); }
-  Compressor(const Compressor&) = delete;
-  Compressor& operator=(const Compressor&) = delete;
-
-  template <typename Sink>
-  void feed(std::string_view bytes, ZSTD_EndDirective how, const Sink& sink) {
-    ZSTD_inBuffer input{bytes.data(), bytes.size(), 0};
-    while (true) {
-      ZSTD_outBuffer output{out.data(), out.size(), 0};
-      const std::size_t left = ZSTD_compressStream2(stream, &output, &input, how);
-      if (output.pos > 0) sink(std::string_view(out.data(), output.pos));
-      if (ZSTD_isError(left)) return;
-      if (how == ZSTD_e_end ? left == 0 : input.pos == input.size) return;
-    }
-  }
-
-  ZSTD_CStream* stream;
-  std::vector<char> out;
-};
-
 HeapCapture::HeapCapture(const RunFolder& folder, lowtide_slot& slot, std::uint32_t id)
     : slot_(slot), id_(id), socket_path_(folder.socket_path(id)) {}
 
@@ -150,7 +123,7 @@ Result<std::unique_ptr<HeapCapture>> HeapCapture::ask(const RunFolder& folder, l
   capture->question_.assign(reinterpret_cast<const char*>(&sent), sizeof sent);
   capture->question_ += text;
   capture->sink_ = std::move(sink);
-  if (!raw) capture->compressor_ = std::make_unique<Compressor>();
+  if (!raw) capture->squeezer_ = std::make_unique<recording::HeapSqueezer>();
   capture->asked_at_ = capture->moved_at_ = now;
 
   std::uint32_t nobody = 0;
@@ -200,15 +173,13 @@ void HeapCapture::take(std::string_view bytes) {
   if (first_.size() < kFirstBytes) first_ += bytes.substr(0, kFirstBytes - first_.size());
   last_ += bytes.substr(bytes.size() - std::min(bytes.size(), kLastBytes));
   if (last_.size() > kLastBytes) last_.erase(0, last_.size() - kLastBytes);
-  const auto store = [this](std::string_view piece) {
-    stored_bytes_ += static_cast<std::int64_t>(piece.size());
-    sink_(piece);
-  };
-  if (compressor_) {
-    compressor_->feed(bytes, ZSTD_e_continue, store);
-  } else {
-    store(bytes);
-  }
+  store(squeezer_ ? squeezer_->add(bytes) : bytes);
+}
+
+void HeapCapture::store(std::string_view piece) {
+  if (piece.empty()) return;
+  stored_bytes_ += static_cast<std::int64_t>(piece.size());
+  sink_(piece);
 }
 
 void HeapCapture::finish() {
@@ -220,12 +191,7 @@ void HeapCapture::finish() {
     return cancel(stream_bytes_ == 0 ? "the process ended before it gave its heap"
                                      : "the copy of the process ended before its heap was read");
   }
-  if (compressor_) {
-    compressor_->feed({}, ZSTD_e_end, [this](std::string_view piece) {
-      stored_bytes_ += static_cast<std::int64_t>(piece.size());
-      sink_(piece);
-    });
-  }
+  if (squeezer_) store(squeezer_->end());
   give_back_slot();
   connection_.reset();
   listener_.reset();

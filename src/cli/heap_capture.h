@@ -17,6 +17,7 @@
 
 #include "base/file.h"
 #include "cli/run_folder.h"
+#include "recording/heap_codec.h"
 #include "wire/heap_stream.h"
 
 namespace lowtide::cli {
@@ -63,10 +64,10 @@ class HeapCapture {
   std::int64_t stored_bytes() const { return stored_bytes_; }
 
  private:
-  struct Compressor;
   HeapCapture(const RunFolder& folder, lowtide_slot& slot, std::uint32_t id);
   void accept_connection(double now);
   void take(std::string_view bytes);
+  void store(std::string_view piece);
   void finish();
   void give_back_slot();
 
@@ -77,7 +78,7 @@ class HeapCapture {
   Fd connection_;
   std::string question_;  // what is still to be sent
   Sink sink_;
-  std::unique_ptr<Compressor> compressor_;  // null: raw
+  std::unique_ptr<recording::HeapSqueezer> squeezer_;  // null: raw
   State state_ = State::Waiting;
   std::string failure_;
   StreamFacts facts_;
