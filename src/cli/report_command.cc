@@ -21,7 +21,10 @@ int report_command(const ReportOptions& options) {
   if (options.json) {
     print(report::to_json(findings) + "\n");
   } else {
-    print(report::summary(findings, style_of(STDOUT_FILENO)));
+    // Whoever asks again wants to know more than whoever waited for the program: pauses, peaks.
+    report::Style style = style_of(STDOUT_FILENO);
+    style.detail = true;
+    print(report::summary(findings, style));
   }
   return kGood;
 }
